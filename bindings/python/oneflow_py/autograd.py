@@ -92,12 +92,12 @@ def _in_mode(function: Callable[..., Any], recording: bool) -> Callable[..., Any
 class HookHandle:
     """A hook of a tensor, which `remove()` removes."""
 
-    def __init__(self, hook: object) -> None:
+    def __init__(self, hook: native._Hook) -> None:
         self._hook = hook
 
     def remove(self) -> None:
         """Removes the hook."""
-        native._remove_hook(self._hook)
+        self._hook.remove()
 
     def __enter__(self) -> HookHandle:
         return self

@@ -158,11 +158,11 @@ class TensorFile:
     Tensors that were read stay valid after it was closed.
     """
 
-    def __init__(self, handle: Any) -> None:
-        self._handle = handle
+    def __init__(self, handle: native._File) -> None:
+        self._handle: native._File | None = handle
         self._positions: dict[str, int] = {}
         self._infos: list[TensorInfo] = []
-        for position, (name, dtype, type_name, shape, nbytes) in enumerate(native._file_entries(handle)):
+        for position, (name, dtype, type_name, shape, nbytes) in enumerate(handle.entries()):
             self._positions[name] = position
             self._infos.append(TensorInfo(dtype, type_name, shape, nbytes))
 
@@ -174,7 +174,7 @@ class TensorFile:
     @property
     def metadata(self) -> dict[str, str]:
         """The strings that describe the file."""
-        return dict(native._file_metadata(self._open()))
+        return self._open().metadata()
 
     @property
     def closed(self) -> bool:
@@ -189,15 +189,15 @@ class TensorFile:
         """Reads one tensor; see `load` for the arguments."""
         position = self._position("read", name)
         copy = not _flag("read", "mmap", mmap)
-        return native._read_file(self._open(), [position], _device(device), copy)[0]
+        return self._open().read([position], _device(device), copy)[0]
 
     def load(self, *, device: native.device | str | None = None, mmap: bool = True, flat: bool = False) -> Any:
         """Reads all tensors; see `load` of the module."""
         handle = self._open()
         copy = not _flag("load", "mmap", mmap)
-        nodes = native._file_nodes(handle, _flag("load", "flat", flat))
+        nodes = handle.nodes(_flag("load", "flat", flat))
         positions = [position for kind, _, _, position in nodes if kind == _TENSOR]
-        tensors = iter(native._read_file(handle, positions, _device(device), copy))
+        tensors = iter(handle.read(positions, _device(device), copy))
         return _restored(iter(nodes), tensors)[1]
 
     def close(self) -> None:
@@ -230,7 +230,7 @@ class TensorFile:
         count = len(self)
         return f"<{state}file of {count} tensor{'' if count == 1 else 's'}>"
 
-    def _open(self) -> Any:
+    def _open(self) -> native._File:
         handle = self._handle
         if handle is None:
             raise InvalidArgument("the file is closed")

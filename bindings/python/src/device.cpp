@@ -1,9 +1,11 @@
 #include "device.h"
 
-#include <cstring>
+#include <nanobind/stl/string.h>
 
-#include "arguments.h"
-#include "errors.h"
+#include <cstring>
+#include <map>
+
+#include "bind.h"
 
 namespace oneflow::python {
 
@@ -11,118 +13,79 @@ PyTypeObject* device_type = nullptr;
 
 namespace {
 
-constexpr size_t kNameSize = 64;  // the size of buffer that of_device_name() requires
+struct Device {
+  of_device value;
 
-PyObject* text(PyObject* self) {
-  char name[kNameSize];
-  return PyUnicode_FromString(of_device_name(device_of(self), name));
-}
+  std::string name() const {
+    char name[64];  // the size of buffer that of_device_name() requires
+    return of_device_name(value, name);
+  }
+  std::string type() const { return name().substr(0, name().find(':')); }
+  int index() const { return value.index; }
+  std::string represent() const { return "device('" + name() + "')"; }
+  nb::tuple reduce() const {
+    return nb::make_tuple(nb::handle(reinterpret_cast<PyObject*>(device_type)), nb::make_tuple(name()));
+  }
 
-PyObject* represent(PyObject* self) {
-  char name[kNameSize];
-  return PyUnicode_FromFormat("device('%s')", of_device_name(device_of(self), name));
-}
+  of_device_properties properties() const {
+    of_device_properties properties{};
+    properties.struct_size = sizeof(properties);
+    require(run_unlocked([&] { return of_device_get_properties(value, &properties); }));
+    return properties;
+  }
+  nb::object hardware() const {
+    const of_device_properties found = properties();
+    return take(PyUnicode_DecodeUTF8(found.name, static_cast<Py_ssize_t>(strlen(found.name)), "replace"));
+  }
+  uint64_t total_memory() const { return properties().total_memory; }
+  uint64_t free_memory() const { return properties().free_memory; }
+  uint32_t compute_units() const { return properties().compute_units; }
+  nb::tuple capabilities() const { return nb::tuple(nb::cast(properties().capabilities).attr("split")()); }
+  const char* notes() const { return properties().notes; }
+};
 
 // Returns the hash of the name, because the object compares equal to it.
 Py_hash_t hash(PyObject* self) {
-  Ref name(text(self));
+  Ref name(PyObject_Str(self));
   return name ? PyObject_Hash(name.get()) : -1;
 }
 
 PyObject* compare(PyObject* self, PyObject* other, int operation) {
   if (operation != Py_EQ && operation != Py_NE) Py_RETURN_NOTIMPLEMENTED;
   if (PyUnicode_Check(other)) {
-    Ref name(text(self));
+    Ref name(PyObject_Str(self));
     return name ? PyObject_RichCompare(name.get(), other, operation) : nullptr;
   }
   if (!is_device(other)) Py_RETURN_NOTIMPLEMENTED;
-  const of_device a = device_of(self);
-  const of_device b = device_of(other);
-  return PyBool_FromLong(is_same_device(a, b) == (operation == Py_EQ));
-}
-
-PyObject* reduce(PyObject* self, PyObject*) {
-  return Py_BuildValue("O(N)", reinterpret_cast<PyObject*>(device_type), text(self));
-}
-
-PyObject* get_type(PyObject* self, void*) {
-  char name[kNameSize];
-  of_device_name(device_of(self), name);
-  const char* colon = std::strchr(name, ':');
-  return PyUnicode_FromStringAndSize(name, colon != nullptr ? colon - name : static_cast<Py_ssize_t>(strlen(name)));
-}
-
-PyObject* get_index(PyObject* self, void*) { return PyLong_FromLong(device_of(self).index); }
-
-PyObject* get_name(PyObject* self, void*) { return text(self); }
-
-bool get_properties(PyObject* self, of_device_properties* properties) {
-  properties->struct_size = sizeof(*properties);
-  const of_device device = device_of(self);
-  return check(run_unlocked([=] { return of_device_get_properties(device, properties); }));
-}
-
-PyObject* get_hardware(PyObject* self, void*) {
-  of_device_properties properties{};
-  if (!get_properties(self, &properties)) return nullptr;
-  return PyUnicode_DecodeUTF8(properties.name, static_cast<Py_ssize_t>(strlen(properties.name)), "replace");
-}
-
-template <uint64_t of_device_properties::*bytes>
-PyObject* get_bytes(PyObject* self, void*) {
-  of_device_properties properties{};
-  return get_properties(self, &properties) ? PyLong_FromUnsignedLongLong(properties.*bytes) : nullptr;
-}
-
-PyObject* get_compute_units(PyObject* self, void*) {
-  of_device_properties properties{};
-  return get_properties(self, &properties) ? PyLong_FromUnsignedLong(properties.compute_units) : nullptr;
-}
-
-PyObject* get_capabilities(PyObject* self, void*) {
-  of_device_properties properties{};
-  if (!get_properties(self, &properties)) return nullptr;
-  Ref words(PyUnicode_FromString(properties.capabilities));
-  Ref list(words ? PyUnicode_Split(words.get(), nullptr, -1) : nullptr);
-  return list ? PyList_AsTuple(list.get()) : nullptr;
-}
-
-PyObject* get_notes(PyObject* self, void*) {
-  of_device_properties properties{};
-  return get_properties(self, &properties) ? PyUnicode_FromString(properties.notes) : nullptr;
+  return PyBool_FromLong(is_same_device(device_of(self), device_of(other)) == (operation == Py_EQ));
 }
 
 const ArgumentRecord kArguments[] = {{"name", "device", ArgumentKind::kDevice}};
 const Parameters kParameters("device", kArguments);
 
-PyObject* create(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
-  HandCall<1> call;
-  return call.parse_tuple(kParameters, arguments, keywords) ? device_object(call.values[0].as.device) : nullptr;
-}
+of_device create(of_device device) { return device; }
 
 PyGetSetDef attributes[] = {
-    {"name", get_name, nullptr, "The full name: type, colon and index.", nullptr},
-    {"type", get_type, nullptr, "The type of device: the part of the name before the colon.", nullptr},
-    {"index", get_index, nullptr, "The index among the devices of this type, from 0.", nullptr},
-    {"hardware", get_hardware, nullptr, "The name of the hardware, as its manufacturer gives it.", nullptr},
-    {"total_memory", get_bytes<&of_device_properties::total_memory>, nullptr,
-     "The size of the memory in bytes; 0 if unknown.", nullptr},
-    {"free_memory", get_bytes<&of_device_properties::free_memory>, nullptr,
-     "The size of the unused memory in bytes; 0 if unknown.", nullptr},
-    {"compute_units", get_compute_units, nullptr,
-     "The number of cores, multiprocessors or similar units; 0 if unknown.", nullptr},
-    {"capabilities", get_capabilities, nullptr,
-     "The features that the device implements, as a tuple of strings: kernels, contractions, asynchronous (work\n"
-     "continues after the call), peer_copies, streams, pinned_memory, host_accessible.",
-     nullptr},
-    {"notes", get_notes, nullptr,
-     "What is to be known about the device's plugin, such as that it could not be probed; empty for most devices.",
-     nullptr},
+    attribute<&Device::name>("name", "The full name: type, colon and index."),
+    attribute<&Device::type>("type", "The type of device: the part of the name before the colon."),
+    attribute<&Device::index>("index", "The index among the devices of this type, from 0."),
+    attribute<&Device::hardware>("hardware", "The name of the hardware, as its manufacturer gives it."),
+    attribute<&Device::total_memory>("total_memory", "The size of the memory in bytes; 0 if unknown."),
+    attribute<&Device::free_memory>("free_memory", "The size of the unused memory in bytes; 0 if unknown."),
+    attribute<&Device::compute_units>("compute_units",
+                                      "The number of cores, multiprocessors or similar units; 0 if unknown."),
+    attribute<&Device::capabilities>(
+        "capabilities",
+        "The features that the device implements, as a tuple of strings: kernels, contractions, asynchronous (work\n"
+        "continues after the call), peer_copies, streams, pinned_memory, host_accessible."),
+    attribute<&Device::notes>(
+        "notes",
+        "What is to be known about the device's plugin, such as that it could not be probed; empty for most devices."),
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
 PyMethodDef methods[] = {
-    {"__reduce__", reduce, METH_NOARGS, nullptr},
+    plain<&Device::reduce>("__reduce__", nullptr),
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -131,11 +94,11 @@ const char kDocumentation[] =
     "A device that holds tensors. Its name is a type of device, or a type, a colon and an index.\n\n"
     "It compares equal to its full name, and arguments take either. Raises DeviceError if no device has the name.";
 
-PyType_Slot slots[] = {
+const PyType_Slot slots[] = {
     {Py_tp_doc, const_cast<char*>(kDocumentation)},
-    {Py_tp_new, reinterpret_cast<void*>(create)},
-    {Py_tp_repr, reinterpret_cast<void*>(represent)},
-    {Py_tp_str, reinterpret_cast<void*>(text)},
+    {Py_tp_new, new_slot<create, kParameters>()},
+    {Py_tp_repr, unary_slot<&Device::represent>()},
+    {Py_tp_str, unary_slot<&Device::name>()},
     {Py_tp_hash, reinterpret_cast<void*>(hash)},
     {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
     {Py_tp_getset, attributes},
@@ -143,19 +106,22 @@ PyType_Slot slots[] = {
     {0, nullptr},
 };
 
-PyType_Spec spec = {"oneflow_py.device", sizeof(DeviceObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE, slots};
-
 }  // namespace
 
+of_device device_of(PyObject* device) { return nb::inst_ptr<Device>(device)->value; }
+
 PyObject* device_object(of_device device) {
-  DeviceObject* object = PyObject_New(DeviceObject, device_type);
-  if (object != nullptr) object->value = device;
-  return reinterpret_cast<PyObject*>(object);
+  static std::map<std::pair<int, int>, PyObject*> objects;  // they live as long as the process
+  return guarded([device] {
+    PyObject*& object = objects[{device.type, device.index}];
+    if (object == nullptr) object = nb::cast(Device{device}).release().ptr();
+    return nb::handle(object);
+  });
 }
 
 bool add_device_type(PyObject* module) {
-  device_type = reinterpret_cast<PyTypeObject*>(PyType_FromModuleAndSpec(module, &spec, nullptr));
-  return device_type != nullptr && PyModule_AddType(module, device_type) == 0;
+  device_type = add_class<Device>(module, "oneflow_py.device", slots);
+  return true;
 }
 
 }  // namespace oneflow::python

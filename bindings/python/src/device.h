@@ -8,16 +8,13 @@
 
 namespace oneflow::python {
 
-struct DeviceObject {
-  PyObject_HEAD of_device value;
-};
-
 extern PyTypeObject* device_type;
 
 inline bool is_device(PyObject* object) { return Py_TYPE(object) == device_type; }
-inline of_device device_of(PyObject* device) { return reinterpret_cast<DeviceObject*>(device)->value; }
+of_device device_of(PyObject* device);
 inline bool is_same_device(of_device a, of_device b) { return a.type == b.type && a.index == b.index; }
 
+// Returns a new reference to the object of a device: there is one per device.
 PyObject* device_object(of_device device);
 
 bool add_device_type(PyObject* module);

@@ -3,7 +3,7 @@
 #include <array>
 #include <cstring>
 
-#include "errors.h"
+#include "bind.h"
 
 namespace oneflow::python {
 
@@ -13,16 +13,19 @@ namespace {
 
 std::array<PyObject*, OF_DTYPE_COUNT> objects;  // they live as long as the process
 
-of_dtype value_of(PyObject* self) { return reinterpret_cast<DtypeObject*>(self)->value; }
-const char* name_of(PyObject* self) { return of_dtype_name(value_of(self)); }
+struct Dtype {
+  of_dtype value;
 
-PyObject* represent(PyObject* self) { return PyUnicode_FromFormat("oneflow_py.%s", name_of(self)); }
-PyObject* text(PyObject* self) { return PyUnicode_FromString(name_of(self)); }
-PyObject* reduce(PyObject* self, PyObject*) { return PyUnicode_FromString(name_of(self)); }
+  const char* name() const { return of_dtype_name(value); }
+  size_t itemsize() const { return of_dtype_size(value); }
+  bool is_floating_point() const { return python::is_floating_point(value); }
+  bool is_complex() const { return python::is_complex(value); }
+  nb::object represent() const { return take(PyUnicode_FromFormat("oneflow_py.%s", name())); }
+};
 
 // Returns the hash of the name, because the object compares equal to it.
 Py_hash_t hash(PyObject* self) {
-  Ref name(text(self));
+  Ref name(PyObject_Str(self));
   return name ? PyObject_Hash(name.get()) : -1;
 }
 
@@ -30,29 +33,23 @@ PyObject* compare(PyObject* self, PyObject* other, int operation) {
   if (operation != Py_EQ && operation != Py_NE) Py_RETURN_NOTIMPLEMENTED;
   bool equal = self == other;
   if (PyUnicode_Check(other)) {
-    equal = PyUnicode_CompareWithASCIIString(other, name_of(self)) == 0;
+    equal = PyUnicode_CompareWithASCIIString(other, nb::inst_ptr<Dtype>(self)->name()) == 0;
   } else if (!is_dtype(other)) {
     Py_RETURN_NOTIMPLEMENTED;
   }
   return PyBool_FromLong(equal == (operation == Py_EQ));
 }
 
-PyObject* get_name(PyObject* self, void*) { return text(self); }
-PyObject* get_itemsize(PyObject* self, void*) { return PyLong_FromSize_t(of_dtype_size(value_of(self))); }
-PyObject* get_is_floating_point(PyObject* self, void*) { return PyBool_FromLong(is_floating_point(value_of(self))); }
-PyObject* get_is_complex(PyObject* self, void*) { return PyBool_FromLong(is_complex(value_of(self))); }
-
 PyGetSetDef attributes[] = {
-    {"name", get_name, nullptr, "The name of the type, such as 'float32'.", nullptr},
-    {"itemsize", get_itemsize, nullptr, "The size of one element in bytes.", nullptr},
-    {"is_floating_point", get_is_floating_point, nullptr, "Whether the elements are real floating-point numbers.",
-     nullptr},
-    {"is_complex", get_is_complex, nullptr, "Whether the elements are complex numbers.", nullptr},
+    attribute<&Dtype::name>("name", "The name of the type, such as 'float32'."),
+    attribute<&Dtype::itemsize>("itemsize", "The size of one element in bytes."),
+    attribute<&Dtype::is_floating_point>("is_floating_point", "Whether the elements are real floating-point numbers."),
+    attribute<&Dtype::is_complex>("is_complex", "Whether the elements are complex numbers."),
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
 PyMethodDef methods[] = {
-    {"__reduce__", reduce, METH_NOARGS, nullptr},
+    plain<&Dtype::name>("__reduce__", nullptr),  // of the name in this module
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -60,27 +57,16 @@ const char kDocumentation[] =
     "The type of a tensor's elements, such as oneflow_py.float32.\n\n"
     "There is one object per dtype. It compares equal to its name: x.dtype == 'float32'.";
 
-PyType_Slot slots[] = {
+const PyType_Slot slots[] = {
     {Py_tp_doc, const_cast<char*>(kDocumentation)},
-    {Py_tp_repr, reinterpret_cast<void*>(represent)},
-    {Py_tp_str, reinterpret_cast<void*>(text)},
+    {Py_tp_repr, unary_slot<&Dtype::represent>()},
+    {Py_tp_str, unary_slot<&Dtype::name>()},
     {Py_tp_hash, reinterpret_cast<void*>(hash)},
     {Py_tp_richcompare, reinterpret_cast<void*>(compare)},
     {Py_tp_getset, attributes},
     {Py_tp_methods, methods},
     {0, nullptr},
 };
-
-PyType_Spec spec = {"oneflow_py.dtype", sizeof(DtypeObject), 0,
-                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE, slots};
-
-bool add_dtype(PyObject* module, of_dtype dtype) {
-  DtypeObject* object = PyObject_New(DtypeObject, dtype_type);
-  if (object == nullptr) return false;
-  object->value = dtype;
-  objects[dtype] = reinterpret_cast<PyObject*>(object);
-  return PyModule_AddObjectRef(module, of_dtype_name(dtype), objects[dtype]) == 0;
-}
 
 }  // namespace
 
@@ -96,7 +82,7 @@ bool is_integral(of_dtype dtype) { return dtype != OF_BOOL && !is_floating_point
 
 DtypeMatch find_dtype(PyObject* object, of_dtype* dtype) {
   if (is_dtype(object)) {
-    *dtype = value_of(object);
+    *dtype = nb::inst_ptr<Dtype>(object)->value;
     return DtypeMatch::kFound;
   }
   if (PyUnicode_Check(object)) {
@@ -121,10 +107,11 @@ DtypeMatch find_dtype(PyObject* object, of_dtype* dtype) {
 }
 
 bool add_dtypes(PyObject* module) {
-  dtype_type = reinterpret_cast<PyTypeObject*>(PyType_FromModuleAndSpec(module, &spec, nullptr));
-  if (dtype_type == nullptr || PyModule_AddType(module, dtype_type) != 0) return false;
+  dtype_type = add_class<Dtype>(module, "oneflow_py.dtype", slots);
   for (int i = 0; i < OF_DTYPE_COUNT; ++i) {
-    if (!add_dtype(module, static_cast<of_dtype>(i))) return false;
+    const auto dtype = static_cast<of_dtype>(i);
+    objects[i] = nb::cast(Dtype{dtype}).release().ptr();
+    if (PyModule_AddObjectRef(module, of_dtype_name(dtype), objects[i]) != 0) return false;
   }
   return true;
 }

@@ -8,10 +8,6 @@
 
 namespace oneflow::python {
 
-struct DtypeObject {
-  PyObject_HEAD of_dtype value;
-};
-
 extern PyTypeObject* dtype_type;
 
 inline bool is_dtype(PyObject* object) { return Py_TYPE(object) == dtype_type; }

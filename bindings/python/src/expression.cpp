@@ -1,15 +1,12 @@
 // einsum_expression() and einsum_path(): contractions that are planned for given shapes, before there are operands.
 
-#include <algorithm>
+#include <nanobind/stl/vector.h>
+
 #include <string>
 #include <vector>
 
-#include "arguments.h"
-#include "call.h"
-#include "errors.h"
+#include "bind.h"
 #include "labelled.h"
-#include "tensor.h"
-#include "tensor_parts.h"
 
 namespace oneflow::python {
 namespace {
@@ -20,7 +17,7 @@ struct ExpressionObject {
 };
 
 PyTypeObject* expression_type = nullptr;
-PyObject* path_type = nullptr;  // the named tuple EinsumPath
+nb::handle path_type;  // the named tuple EinsumPath
 
 of_expression handle_of_expression(PyObject* self) { return reinterpret_cast<ExpressionObject*>(self)->handle; }
 
@@ -32,15 +29,10 @@ of_expression_info info_of(of_expression handle) {
   return info;
 }
 
-PyObject* pairs_of(const of_expression_info& info) {
-  const auto count = static_cast<Py_ssize_t>(info.path_count / 2);
-  Ref pairs(PyTuple_New(count));
-  for (Py_ssize_t i = 0; pairs && i < count; ++i) {
-    PyObject* pair = tuple_of(info.path + 2 * i, 2);
-    if (pair == nullptr) return nullptr;
-    PyTuple_SET_ITEM(pairs.get(), i, pair);
-  }
-  return pairs.release();
+nb::tuple pairs_of(const of_expression_info& info) {
+  nb::list pairs;
+  for (size_t i = 0; i < info.path_count; i += 2) pairs.append(nb::make_tuple(info.path[i], info.path[i + 1]));
+  return nb::tuple(pairs);
 }
 
 // ------------------------------------------------------------------------------------------------ creation
@@ -61,36 +53,32 @@ const ArgumentRecord kPairs{.name = "optimize",
 const Parameters kPathParameters("einsum_path", kArguments);
 const Parameters kExpressionParameters("einsum_expression", kArguments);
 
-// Replaces the current exception by a TypeMismatch that says what the caller expected.
-PyObject* raise_instead(const Parameters& parameters, const std::string& expected, PyObject* found) {
+// Throws a TypeMismatch that says what the caller expected, instead of the current exception.
+[[noreturn]] void fail_instead(const Parameters& parameters, const std::string& expected, PyObject* found) {
   PyErr_Clear();
-  return raise(OF_TYPE_MISMATCH, std::string(parameters.function()) + ": " + expected + ", got " + type_name(found));
+  fail(OF_TYPE_MISMATCH, std::string(parameters.function()) + ": " + expected + ", got " + type_name(found));
 }
 
 const ArgumentRecord kShape{"shape", "list of ints", ArgumentKind::kInt, "int"};
 
-// Reads the shape of a tensor, or a list or tuple of sizes, which are copied to `store`. Raises and returns false for
-// other objects.
-bool read_shape(const Parameters& parameters, size_t position, PyObject* object, ValueStore* store, of_shape* shape) {
+// Reads the shape of a tensor, or a list or tuple of sizes, which are copied to `store`.
+of_shape read_shape(const Parameters& parameters, size_t position, PyObject* object, ValueStore* store) {
   if (is_tensor(object)) {
     const of_tensor tensor = handle_of(object);
-    *shape = {of_tensor_rank(tensor), of_tensor_sizes(tensor)};
-    return true;
+    return {of_tensor_rank(tensor), of_tensor_sizes(tensor)};
   }
   of_value sizes{};
   Mismatch mismatch;
   if ((PyList_Check(object) || PyTuple_Check(object)) && convert(kShape, object, store, &sizes, &mismatch)) {
-    *shape = {sizes.count, sizes.as.integers};
-    return true;
+    return {sizes.count, sizes.as.integers};
   }
-  if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) return false;  // raised by a method of an item
+  // A method of an item may have raised another exception.
+  if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
   const std::string operand = "operands[" + std::to_string(position) + "]";
-  if (mismatch.reason == Mismatch::Reason::kTooLarge)
-    raise(OF_INVALID_ARGUMENT,
-          std::string(parameters.function()) + ": " + operand + " must fit into 64 bits, got a larger integer");
-  else
-    raise_instead(parameters, operand + " must be Tensor or list of ints", object);
-  return false;
+  if (mismatch.reason != Mismatch::Reason::kTooLarge)
+    fail_instead(parameters, operand + " must be Tensor or list of ints", object);
+  fail(OF_INVALID_ARGUMENT,
+       std::string(parameters.function()) + ": " + operand + " must fit into 64 bits, got a larger integer");
 }
 
 // Returns whether an argument is the list of all operands, rather than the shape of a single operand.
@@ -100,23 +88,22 @@ bool is_list_of_operands(PyObject* object) {
   return is_tensor(first) || PyList_Check(first) || PyTuple_Check(first);
 }
 
-// Copies a string. Raises and returns false if it contains a null byte, at which it would end for the runtime.
-bool read_text(const Parameters& parameters, int argument, const of_value& value, std::string* text) {
-  text->assign(value.as.string, static_cast<size_t>(value.count));
-  if (text->find('\0') == std::string::npos) return true;
-  raise(OF_INVALID_ARGUMENT,
-        std::string(parameters.function()) + ": " + parameters[argument].name + " must not have a null byte");
-  return false;
+// Copies a string, which must not contain a null byte, at which it would end for the runtime.
+std::string read_text(const Parameters& parameters, int argument, const of_value& value) {
+  std::string text(value.as.string, static_cast<size_t>(value.count));
+  if (text.find('\0') == std::string::npos) return text;
+  fail(OF_INVALID_ARGUMENT,
+       std::string(parameters.function()) + ": " + parameters[argument].name + " must not have a null byte");
 }
 
 // Sets the contraction order of the options from `optimize`: the name of a search, a bool that stands for "auto" or
 // "none", or a path of pairs. The options then point to `search` and to memory of `store`.
-bool read_order(const Parameters& parameters, PyObject* optimize, ValueStore* store, std::string* search,
+void read_order(const Parameters& parameters, PyObject* optimize, ValueStore* store, std::string* search,
                 of_expression_options* options) {
-  if (optimize == nullptr || optimize == Py_None) return true;
+  if (optimize == nullptr || optimize == Py_None) return;
   if (PyBool_Check(optimize)) {
     options->optimize = optimize == Py_True ? "auto" : "none";
-    return true;
+    return;
   }
   const bool is_path = PyList_Check(optimize) || PyTuple_Check(optimize);
   of_value value{};
@@ -124,24 +111,24 @@ bool read_order(const Parameters& parameters, PyObject* optimize, ValueStore* st
   mismatch.argument = is_path ? &kPairs : &kSearch;
   if (!convert(*mismatch.argument, optimize, store, &value, &mismatch)) {
     mismatch.raise(parameters.function());
-    return false;
+    throw nb::python_error();
   }
   if (is_path) {
     options->path = value.as.integers;
     options->path_count = static_cast<size_t>(value.count);
-    return true;
+  } else {
+    *search = read_text(parameters, 2, value);
+    options->optimize = search->c_str();
   }
-  if (!read_text(parameters, 2, value, search)) return false;
-  options->optimize = search->c_str();
-  return true;
 }
 
-// Creates the expression for the arguments of einsum_expression() or einsum_path(). Returns NULL with an exception on
-// failure.
-of_expression make(const Parameters& parameters, PyObject* const* args, Py_ssize_t positional, PyObject* keywords) {
+using Expression = Owned<of_expression, of_expression_release>;
+
+// Creates the expression for the arguments of einsum_expression() or einsum_path().
+Expression make(const Parameters& parameters, PyObject* const* args, Py_ssize_t positional, PyObject* keywords) {
   LabelledCall labelled;
   if (positional > 0 && is_tensor(args[0])) {
-    if (!labelled.read(parameters.function(), args, positional, keywords)) return nullptr;
+    if (!labelled.read(parameters.function(), args, positional, keywords)) throw nb::python_error();
     args = labelled.args();
     positional = labelled.positional();
   }
@@ -151,44 +138,38 @@ of_expression make(const Parameters& parameters, PyObject* const* args, Py_ssize
   of_value values[std::size(kArguments)];
   // bind() cannot tell separate operands from a list of operands, because shapes are lists themselves.
   const bool in_list = positional == 2 && is_list_of_operands(args[1]);
-  Ref list;
+  nb::object list;
   std::vector<PyObject*> gathered(args, args + positional + (keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0));
   if (positional >= 2 && !in_list) {
-    list = Ref(PyTuple_New(positional - 1));
-    if (!list) return nullptr;
-    for (Py_ssize_t i = 1; i < positional; ++i) PyTuple_SET_ITEM(list.get(), i - 1, Py_NewRef(args[i]));
+    list = nb::tuple(nb::cast(std::vector<nb::handle>(args + 1, args + positional)));
     gathered.erase(gathered.begin() + 1, gathered.begin() + positional);
-    gathered.insert(gathered.begin() + 1, list.get());
+    gathered.insert(gathered.begin() + 1, list.ptr());
     positional = 2;
   }
   if (!parameters.bind(false, gathered.data(), positional, keywords, &bound, &mismatch) ||
       !parameters.convert(bound, &store, values, &mismatch)) {
     mismatch.raise(parameters.function());
-    return nullptr;
+    throw nb::python_error();
   }
   PyObject* given = bound.objects[1];
   if (!PyList_Check(given) && !PyTuple_Check(given)) {
-    raise_instead(parameters, "operands must be list of Tensors or shapes", given);
-    return nullptr;
+    fail_instead(parameters, "operands must be list of Tensors or shapes", given);
   }
-  const Ref operands(PySequence_Tuple(given));  // conversions run code that could change a list
-  if (!operands) return nullptr;
-  std::vector<of_shape> shapes(static_cast<size_t>(PyTuple_GET_SIZE(operands.get())));
-  for (size_t i = 0; i < shapes.size(); ++i) {
-    PyObject* operand = PyTuple_GET_ITEM(operands.get(), static_cast<Py_ssize_t>(i));
-    if (!read_shape(parameters, i, operand, &store, &shapes[i])) return nullptr;
+  const nb::tuple operands{nb::handle(given)};  // conversions run code that could change a list
+  std::vector<of_shape> shapes;
+  for (const nb::handle operand : operands) {
+    shapes.push_back(read_shape(parameters, shapes.size(), operand.ptr(), &store));
   }
   of_expression_options options{};
   options.struct_size = sizeof(options);
-  std::string equation, search;
-  if (!read_text(parameters, 0, values[0], &equation) ||
-      !read_order(parameters, bound.objects[2], &store, &search, &options))
-    return nullptr;
+  std::string search;
+  const std::string equation = read_text(parameters, 0, values[0]);
+  read_order(parameters, bound.objects[2], &store, &search, &options);
   if (values[3].kind == OF_VALUE_INT) options.memory_limit = values[3].as.integer;
   of_expression handle = nullptr;
-  const of_status status = run_unlocked(
-      [&] { return of_expression_create(equation.c_str(), shapes.data(), shapes.size(), &options, &handle); });
-  return check(status) ? handle : nullptr;
+  require(run_unlocked(
+      [&] { return of_expression_create(equation.c_str(), shapes.data(), shapes.size(), &options, &handle); }));
+  return Expression(handle);
 }
 
 // ------------------------------------------------------------------------------------------------ the type
@@ -208,7 +189,9 @@ PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t flags, PyObje
     return mismatch.raise(kCallParameters.function());
   }
   const bool has_out = bound.out() != nullptr && bound.out() != Py_None;
-  if (has_out && !is_tensor(bound.out())) return raise_instead(kCallParameters, "out must be Tensor", bound.out());
+  if (has_out && !is_tensor(bound.out())) {
+    return raise(OF_TYPE_MISMATCH, "einsum: out must be Tensor, got " + type_name(bound.out()));
+  }
   of_value result{};
   if (has_out) {
     result.kind = OF_VALUE_TENSOR;
@@ -231,43 +214,36 @@ void destroy(PyObject* self) {
   Py_DECREF(type);
 }
 
-PyObject* get_equation(PyObject* self, void*) {
-  return PyUnicode_FromString(info_of(handle_of_expression(self)).equation);
-}
+const char* equation(Self self) { return info_of(handle_of_expression(self.ptr())).equation; }
 
-PyObject* get_shapes(PyObject* self, void*) {
-  const of_expression handle = handle_of_expression(self);
-  const auto count = static_cast<Py_ssize_t>(info_of(handle).operand_count);
-  Ref shapes(PyTuple_New(count));
-  for (Py_ssize_t i = 0; shapes && i < count; ++i) {
+nb::tuple shapes(Self self) {
+  const of_expression handle = handle_of_expression(self.ptr());
+  nb::list shapes;
+  for (size_t i = 0, count = info_of(handle).operand_count; i < count; ++i) {
     of_shape shape{};
-    of_expression_get_shape(handle, static_cast<size_t>(i), &shape);
-    PyObject* sizes = tuple_of(shape.sizes, shape.rank);
-    if (sizes == nullptr) return nullptr;
-    PyTuple_SET_ITEM(shapes.get(), i, sizes);
+    of_expression_get_shape(handle, i, &shape);
+    shapes.append(take(tuple_of(shape.sizes, shape.rank)));
   }
-  return shapes.release();
+  return nb::tuple(shapes);
 }
 
-PyObject* get_shape(PyObject* self, void*) {
-  const of_expression_info info = info_of(handle_of_expression(self));
-  return tuple_of(info.sizes, info.rank);
+nb::object shape(Self self) {
+  const of_expression_info info = info_of(handle_of_expression(self.ptr()));
+  return take(tuple_of(info.sizes, info.rank));
 }
 
-PyObject* get_path(PyObject* self, void*) { return pairs_of(info_of(handle_of_expression(self))); }
+nb::tuple path(Self self) { return pairs_of(info_of(handle_of_expression(self.ptr()))); }
 
 template <double of_expression_info::*number>
-PyObject* get_number(PyObject* self, void*) {
-  return PyFloat_FromDouble(info_of(handle_of_expression(self)).*number);
+double number_of(Self self) {
+  return info_of(handle_of_expression(self.ptr())).*number;
 }
 
-PyObject* get_report(PyObject* self, void*) { return PyUnicode_FromString(info_of(handle_of_expression(self)).report); }
+const char* report(Self self) { return info_of(handle_of_expression(self.ptr())).report; }
 
-PyObject* represent(PyObject* self) {
-  Ref equation(get_equation(self, nullptr)), shapes(get_shapes(self, nullptr));
-  Ref text(equation && shapes ? PyObject_Repr(shapes.get()) : nullptr);
-  if (!text) return nullptr;
-  return PyUnicode_FromFormat("<einsum_expression %R of shapes %U>", equation.get(), text.get());
+nb::object represent(Self self) {
+  const nb::object text = nb::repr(shapes(self));
+  return take(PyUnicode_FromFormat("<einsum_expression %R of shapes %U>", nb::cast(equation(self)).ptr(), text.ptr()));
 }
 
 PyMemberDef members[] = {
@@ -276,19 +252,18 @@ PyMemberDef members[] = {
 };
 
 PyGetSetDef attributes[] = {
-    {"equation", get_equation, nullptr, "The equation, as it was passed.", nullptr},
-    {"shapes", get_shapes, nullptr, "The shape of each operand.", nullptr},
-    {"shape", get_shape, nullptr, "The shape of the result.", nullptr},
-    {"path", get_path, nullptr,
-     "The contraction order: pairs of positions in the list of remaining operands. Each result is appended to it.",
-     nullptr},
-    {"flops", get_number<&of_expression_info::operations>, nullptr, "The number of multiplications and additions.",
-     nullptr},
-    {"naive_flops", get_number<&of_expression_info::operations_at_once>, nullptr,
-     "The number of multiplications and additions of one sum over the products of all operands.", nullptr},
-    {"largest_intermediate", get_number<&of_expression_info::largest_intermediate>, nullptr,
-     "The number of elements of the largest intermediate result, including the result.", nullptr},
-    {"report", get_report, nullptr, "A readable table of the pairwise contractions.", nullptr},
+    attribute<equation>("equation", "The equation, as it was passed."),
+    attribute<shapes>("shapes", "The shape of each operand."),
+    attribute<shape>("shape", "The shape of the result."),
+    attribute<path>(
+        "path",
+        "The contraction order: pairs of positions in the list of remaining operands. Each result is appended to it."),
+    attribute<number_of<&of_expression_info::operations>>("flops", "The number of multiplications and additions."),
+    attribute<number_of<&of_expression_info::operations_at_once>>(
+        "naive_flops", "The number of multiplications and additions of one sum over the products of all operands."),
+    attribute<number_of<&of_expression_info::largest_intermediate>>(
+        "largest_intermediate", "The number of elements of the largest intermediate result, including the result."),
+    attribute<report>("report", "A readable table of the pairwise contractions."),
     {nullptr, nullptr, nullptr, nullptr, nullptr},
 };
 
@@ -301,7 +276,7 @@ PyType_Slot slots[] = {
     {Py_tp_doc, const_cast<char*>(kTypeDocumentation)},
     {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
     {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
-    {Py_tp_repr, reinterpret_cast<void*>(represent)},
+    {Py_tp_repr, unary_slot<represent>()},
     {Py_tp_members, members},
     {Py_tp_getset, attributes},
     {0, nullptr},
@@ -315,46 +290,30 @@ PyType_Spec spec = {
 // ------------------------------------------------------------------------------------------------ functions
 
 PyObject* einsum_expression(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  const of_expression handle = make(kExpressionParameters, args, count, keywords);
-  if (handle == nullptr) return nullptr;
-  ExpressionObject* object = PyObject_New(ExpressionObject, expression_type);
-  if (object == nullptr) {
-    of_expression_release(handle);
-    return nullptr;
-  }
-  object->vectorcall = vectorcall;
-  object->handle = handle;
-  return reinterpret_cast<PyObject*>(object);
+  return guarded([=] {
+    Expression handle = make(kExpressionParameters, args, count, keywords);
+    ExpressionObject* object = PyObject_New(ExpressionObject, expression_type);
+    nb::object result = take(reinterpret_cast<PyObject*>(object));
+    object->vectorcall = vectorcall;
+    object->handle = handle.release();
+    return result;
+  });
 }
 
 PyObject* einsum_path(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  const of_expression handle = make(kPathParameters, args, count, keywords);
-  if (handle == nullptr) return nullptr;
-  const of_expression_info info = info_of(handle);
-  Ref pairs(pairs_of(info));
-  Ref path(pairs ? PyObject_CallFunction(path_type, "Oddds", pairs.get(), info.operations, info.operations_at_once,
-                                         info.largest_intermediate, info.report)
-                 : nullptr);
-  of_expression_release(handle);
-  return path.release();
+  return guarded([=] {
+    const Expression expression = make(kPathParameters, args, count, keywords);
+    const of_expression_info info = info_of(expression.get());
+    return path_type(pairs_of(info), info.operations, info.operations_at_once, info.largest_intermediate, info.report);
+  });
 }
 
 }  // namespace
 
 bool add_expression_type(PyObject* module) {
   expression_type = reinterpret_cast<PyTypeObject*>(PyType_FromModuleAndSpec(module, &spec, nullptr));
-  Ref collections(PyImport_ImportModule("collections"));
-  Ref type(collections ? PyObject_CallMethod(collections.get(), "namedtuple", "ss", "EinsumPath",
-                                             "path flops naive_flops largest_intermediate report")
-                       : nullptr);
-  Ref name(PyUnicode_FromString("oneflow_py"));
-  if (expression_type == nullptr || !type || !name ||
-      PyObject_SetAttrString(type.get(), "__module__", name.get()) != 0 ||
-      PyModule_AddObjectRef(module, "EinsumPath", type.get()) != 0 || PyModule_AddType(module, expression_type) != 0) {
-    return false;
-  }
-  path_type = type.release();
-  return true;
+  path_type = named_tuple(module, "EinsumPath", "path flops naive_flops largest_intermediate report");
+  return expression_type != nullptr && path_type.is_valid() && PyModule_AddType(module, expression_type) == 0;
 }
 
 std::vector<PyMethodDef> expression_functions() {

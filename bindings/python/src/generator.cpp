@@ -1,8 +1,8 @@
 #include "generator.h"
 
-#include "arguments.h"
-#include "errors.h"
-#include "tensor_parts.h"
+#include <nanobind/stl/string.h>
+
+#include "bind.h"
 
 namespace oneflow::python {
 
@@ -12,56 +12,50 @@ namespace {
 
 PyObject* default_generator = nullptr;
 
-// Returns a new object, which takes ownership of the handle.
-PyObject* generator_object(of_generator handle) {
-  GeneratorObject* object = PyObject_New(GeneratorObject, generator_type);
-  if (object == nullptr) {
-    of_generator_release(handle);
-    return nullptr;
-  }
-  object->handle = handle;
-  return reinterpret_cast<PyObject*>(object);
-}
-
-// Reads an integer of 64 bits, signed or unsigned. Raises and returns false for other objects.
-bool to_word(PyObject* object, const char* function, const char* name, uint64_t* word) {
-  Ref integer(PyIndex_Check(object) && !PyBool_Check(object) ? PyNumber_Index(object) : nullptr);
+// Reads an integer of 64 bits, signed or unsigned.
+uint64_t to_word(nb::handle object, const char* function, const char* name) {
+  Ref integer(PyIndex_Check(object.ptr()) && !PyBool_Check(object.ptr()) ? PyNumber_Index(object.ptr()) : nullptr);
   if (!integer) {
     PyErr_Clear();
-    raise(OF_TYPE_MISMATCH, std::string(function) + ": " + name + " must be int, got " + type_name(object));
-    return false;
+    fail(OF_TYPE_MISMATCH, std::string(function) + ": " + name + " must be int, got " + type_name(object.ptr()));
   }
   of_value value;
   if (!find_integer(integer.get(), &value)) {
-    raise(OF_INVALID_ARGUMENT, std::string(function) + ": " + name + " must fit into 64 bits, got a larger integer");
-    return false;
+    fail(OF_INVALID_ARGUMENT, std::string(function) + ": " + name + " must fit into 64 bits, got a larger integer");
   }
-  *word = value.kind == OF_VALUE_INT ? static_cast<uint64_t>(value.as.integer) : value.as.natural;
-  return true;
+  return value.kind == OF_VALUE_INT ? static_cast<uint64_t>(value.as.integer) : value.as.natural;
 }
 
-PyObject* get_state_of(of_generator generator) {
+struct State {
   uint64_t seed = 0, offset = 0;
-  if (!check(of_generator_get_state(generator, &seed, &offset))) return nullptr;
-  return Py_BuildValue("(KK)", static_cast<unsigned long long>(seed), static_cast<unsigned long long>(offset));
+};
+
+State state_of(of_generator generator) {
+  State state;
+  require(of_generator_get_state(generator, &state.seed, &state.offset));
+  return state;
 }
 
-PyObject* get_initial_seed_of(of_generator generator) {
+nb::tuple get_state_of(of_generator generator) {
+  const State state = state_of(generator);
+  return nb::make_tuple(state.seed, state.offset);
+}
+
+uint64_t initial_seed_of(of_generator generator) {
   uint64_t seed = 0;
-  return check(of_generator_initial_seed(generator, &seed)) ? PyLong_FromUnsignedLongLong(seed) : nullptr;
+  require(of_generator_initial_seed(generator, &seed));
+  return seed;
 }
 
-bool set_state_of(of_generator generator, const char* function, PyObject* state) {
-  if ((!PyTuple_Check(state) && !PyList_Check(state)) || PySequence_Fast_GET_SIZE(state) != 2) {
-    raise(OF_TYPE_MISMATCH, std::string(function) + ": state must be tuple of two ints, the seed and the offset, got " +
-                                type_name(state));
-    return false;
+void set_state_of(of_generator generator, const char* function, nb::handle state) {
+  const bool is_list = PyTuple_Check(state.ptr()) || PyList_Check(state.ptr());
+  if (!is_list || PySequence_Fast_GET_SIZE(state.ptr()) != 2) {
+    fail(OF_TYPE_MISMATCH, std::string(function) + ": state must be tuple of two ints, the seed and the offset, got " +
+                               type_name(state.ptr()));
   }
-  Ref copy(PySequence_Tuple(state));  // conversions run code that could change a list
-  uint64_t seed = 0, offset = 0;
-  return copy && to_word(PyTuple_GET_ITEM(copy.get(), 0), function, "seed", &seed) &&
-         to_word(PyTuple_GET_ITEM(copy.get(), 1), function, "offset", &offset) &&
-         check(of_generator_set_state(generator, seed, offset));
+  const nb::tuple copy(state);  // conversions run code that could change a list
+  const uint64_t seed = to_word(copy[0], function, "seed");
+  require(of_generator_set_state(generator, seed, to_word(copy[1], function, "offset")));
 }
 
 const ArgumentRecord kSeed[] = {{"seed", "int", ArgumentKind::kObject}};
@@ -74,77 +68,54 @@ const Parameters kParameters("Generator", kOptionalSeed);
 
 // ------------------------------------------------------------------------------------------------ the class
 
-PyObject* create(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
-  HandCall<1> call;
-  uint64_t seed = OF_DEFAULT_SEED;
-  if (!call.parse_tuple(kParameters, arguments, keywords)) return nullptr;
-  PyObject* given = call.objects[0];
-  if (given != nullptr && given != Py_None && !to_word(given, "Generator", "seed", &seed)) return nullptr;
+struct Generator {
+  Owned<of_generator, of_generator_release> handle;
+
+  nb::object represent() const {
+    const State state = state_of(handle.get());
+    return nb::cast("Generator(seed=" + std::to_string(state.seed) + ", offset=" + std::to_string(state.offset) + ")");
+  }
+  uint64_t seed() const {
+    uint64_t seed = 0;
+    require(of_generator_seed(handle.get(), &seed));
+    return seed;
+  }
+  uint64_t initial_seed() const { return initial_seed_of(handle.get()); }
+  nb::tuple get_state() const { return get_state_of(handle.get()); }
+  void set_state(nb::handle state) const { set_state_of(handle.get(), "set_state", state); }
+  // Returns what pickle and copy make an independent generator in the same state of.
+  nb::tuple reduce() const {
+    return nb::make_tuple(nb::handle(reinterpret_cast<PyObject*>(generator_type)), nb::make_tuple(), get_state());
+  }
+};
+
+Generator create(nb::handle given) {
+  const uint64_t seed = given.is_none() ? OF_DEFAULT_SEED : to_word(given, "Generator", "seed");
   of_generator handle = nullptr;
-  return check(of_generator_create(seed, &handle)) ? generator_object(handle) : nullptr;
+  require(of_generator_create(seed, &handle));
+  return Generator{Owned<of_generator, of_generator_release>(handle)};
 }
 
-void destroy(PyObject* self) {
-  of_generator_release(generator_of(self));
-  PyTypeObject* type = Py_TYPE(self);
-  PyObject_Free(self);
-  Py_DECREF(type);
-}
-
-PyObject* represent(PyObject* self) {
-  Ref state(get_state_of(generator_of(self)));
-  if (!state) return nullptr;
-  return PyUnicode_FromFormat("Generator(seed=%S, offset=%S)", PyTuple_GET_ITEM(state.get(), 0),
-                              PyTuple_GET_ITEM(state.get(), 1));
-}
-
-PyObject* seed(PyObject* self, PyObject*) {
-  uint64_t seed = 0;
-  return check(of_generator_seed(generator_of(self), &seed)) ? PyLong_FromUnsignedLongLong(seed) : nullptr;
-}
-
-PyObject* manual_seed(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  HandCall<1> call;
-  uint64_t seed = 0;
-  if (!call.parse(kSeedParameters, args, count, keywords) || !to_word(call.objects[0], "manual_seed", "seed", &seed) ||
-      !check(of_generator_manual_seed(generator_of(self), seed))) {
-    return nullptr;
-  }
-  return Py_NewRef(self);
-}
-
-PyObject* initial_seed(PyObject* self, PyObject*) { return get_initial_seed_of(generator_of(self)); }
-
-PyObject* get_state(PyObject* self, PyObject*) { return get_state_of(generator_of(self)); }
-
-PyObject* set_state(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  HandCall<1> call;
-  if (!call.parse(kStateParameters, args, count, keywords) ||
-      !set_state_of(generator_of(self), "set_state", call.objects[0])) {
-    return nullptr;
-  }
-  Py_RETURN_NONE;
-}
-
-// Returns what pickle and copy make an independent generator in the same state of.
-PyObject* reduce(PyObject* self, PyObject*) {
-  return Py_BuildValue("O()N", reinterpret_cast<PyObject*>(generator_type), get_state_of(generator_of(self)));
+nb::handle manual_seed(Self self, nb::handle seed) {
+  require(of_generator_manual_seed(generator_of(self.ptr()), to_word(seed, "manual_seed", "seed")));
+  return self;
 }
 
 PyMethodDef methods[] = {
-    {"seed", seed, METH_NOARGS,
-     "seed($self)\n--\n\nStarts the sequence of an unpredictable seed, and returns the seed."},
-    fast_method(
-        "manual_seed", manual_seed,
+    plain<&Generator::seed>("seed",
+                            "seed($self)\n--\n\nStarts the sequence of an unpredictable seed, and returns the seed."),
+    bound<manual_seed, kSeedParameters>(
+        "manual_seed",
         "manual_seed($self, seed)\n--\n\nStarts the sequence of a seed from its beginning. Returns the generator."),
-    {"initial_seed", initial_seed, METH_NOARGS, "initial_seed($self)\n--\n\nReturns the seed of the current sequence."},
-    {"get_state", get_state, METH_NOARGS,
-     "get_state($self)\n--\n\nReturns the state: the seed and the number of values drawn, as a tuple."},
-    fast_method(
-        "set_state", set_state,
+    plain<&Generator::initial_seed>("initial_seed",
+                                    "initial_seed($self)\n--\n\nReturns the seed of the current sequence."),
+    plain<&Generator::get_state>(
+        "get_state", "get_state($self)\n--\n\nReturns the state: the seed and the number of values drawn, as a tuple."),
+    bound<&Generator::set_state, kStateParameters>(
+        "set_state",
         "set_state($self, state)\n--\n\nRestores a state from get_state(): the same random numbers follow again."),
-    fast_method("__setstate__", set_state, "__setstate__($self, state)\n--\n\n"),
-    {"__reduce__", reduce, METH_NOARGS, nullptr},
+    bound<&Generator::set_state, kStateParameters>("__setstate__", "__setstate__($self, state)\n--\n\n"),
+    plain<&Generator::reduce>("__reduce__", nullptr),
     {nullptr, nullptr, 0, nullptr},
 };
 
@@ -153,59 +124,46 @@ const char kDocumentation[] =
     "A generator of random numbers: a position in the sequence of a seed, which calls with generator= move forward.\n\n"
     "Without a seed, it starts with the fixed seed of new processes. Copies are independent, in the same state.";
 
-PyType_Slot slots[] = {
+const PyType_Slot slots[] = {
     {Py_tp_doc, const_cast<char*>(kDocumentation)},
-    {Py_tp_new, reinterpret_cast<void*>(create)},
-    {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
-    {Py_tp_repr, reinterpret_cast<void*>(represent)},
+    {Py_tp_new, new_slot<create, kParameters>()},
+    {Py_tp_repr, unary_slot<&Generator::represent>()},
     {Py_tp_methods, methods},
     {0, nullptr},
 };
 
-PyType_Spec spec = {"oneflow_py.Generator", sizeof(GeneratorObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
-                    slots};
-
 // ------------------------------------------------------------------------------------------------ the process's
 
-PyObject* manual_seed_of_default(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  return manual_seed(default_generator, args, count, keywords);
-}
-
-PyObject* initial_seed_of_default(PyObject*, PyObject*) { return get_initial_seed_of(of_default_generator()); }
-
-PyObject* get_rng_state(PyObject*, PyObject*) { return get_state_of(of_default_generator()); }
-
-PyObject* set_rng_state(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  HandCall<1> call;
-  if (!call.parse(kRngStateParameters, args, count, keywords) ||
-      !set_state_of(of_default_generator(), "set_rng_state", call.objects[0])) {
-    return nullptr;
-  }
-  Py_RETURN_NONE;
-}
+nb::handle manual_seed_of_default(nb::handle seed) { return manual_seed(Self(default_generator), seed); }
+uint64_t initial_seed_of_default() { return initial_seed_of(of_default_generator()); }
+nb::tuple get_rng_state() { return get_state_of(of_default_generator()); }
+void set_rng_state(nb::handle state) { set_state_of(of_default_generator(), "set_rng_state", state); }
 
 }  // namespace
 
+of_generator generator_of(PyObject* generator) { return nb::inst_ptr<Generator>(generator)->handle.get(); }
+
 bool add_generator_type(PyObject* module) {
-  generator_type = reinterpret_cast<PyTypeObject*>(PyType_FromModuleAndSpec(module, &spec, nullptr));
-  if (generator_type == nullptr || PyModule_AddType(module, generator_type) != 0) return false;
-  default_generator = generator_object(of_generator_retain(of_default_generator()));
-  return default_generator != nullptr && PyModule_AddObjectRef(module, "default_generator", default_generator) == 0;
+  generator_type = add_class<Generator>(module, "oneflow_py.Generator", slots);
+  Owned<of_generator, of_generator_release> handle(of_generator_retain(of_default_generator()));
+  default_generator = nb::cast(Generator{std::move(handle)}).release().ptr();
+  return PyModule_AddObjectRef(module, "default_generator", default_generator) == 0;
 }
 
 std::vector<PyMethodDef> generator_functions() {
   return {
-      fast_method("manual_seed", manual_seed_of_default,
-                  "manual_seed(seed)\n--\n\n"
-                  "Starts the sequence of a seed in the default generator, and returns the generator. The same seed\n"
-                  "gives the same numbers on every device and in every language."),
-      {"initial_seed", initial_seed_of_default, METH_NOARGS,
-       "initial_seed()\n--\n\nReturns the seed of the default generator."},
-      {"get_rng_state", get_rng_state, METH_NOARGS,
-       "get_rng_state()\n--\n\n"
-       "Returns the state of the default generator: the seed and the number of values drawn."},
-      fast_method(
-          "set_rng_state", set_rng_state,
+      bound<manual_seed_of_default, kSeedParameters>(
+          "manual_seed",
+          "manual_seed(seed)\n--\n\n"
+          "Starts the sequence of a seed in the default generator, and returns the generator. The same seed\n"
+          "gives the same numbers on every device and in every language."),
+      plain<initial_seed_of_default>("initial_seed",
+                                     "initial_seed()\n--\n\nReturns the seed of the default generator."),
+      plain<get_rng_state>("get_rng_state",
+                           "get_rng_state()\n--\n\n"
+                           "Returns the state of the default generator: the seed and the number of values drawn."),
+      bound<set_rng_state, kRngStateParameters>(
+          "set_rng_state",
           "set_rng_state(state)\n--\n\nRestores a state from get_rng_state(): the same random numbers follow again."),
   };
 }

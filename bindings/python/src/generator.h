@@ -8,14 +8,10 @@
 
 namespace oneflow::python {
 
-struct GeneratorObject {
-  PyObject_HEAD of_generator handle;
-};
-
 extern PyTypeObject* generator_type;
 
 inline bool is_generator(PyObject* object) { return Py_TYPE(object) == generator_type; }
-inline of_generator generator_of(PyObject* generator) { return reinterpret_cast<GeneratorObject*>(generator)->handle; }
+of_generator generator_of(PyObject* generator);
 
 // Adds the class, and the object of the process's generator.
 bool add_generator_type(PyObject* module);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "bind.h"
 #include "device.h"
 #include "dtype.h"
 #include "errors.h"
@@ -22,7 +23,8 @@ bool collect_garbage(void*, uint64_t) {
   LockedScope locked;
   if (!locked) return false;
   Ref collector(PyImport_ImportModule("gc"));
-  Ref count(collector ? PyObject_CallMethod(collector.get(), "collect", nullptr) : nullptr);
+  const auto collect = [&] { return PyObject_CallMethod(collector.get(), "collect", nullptr); };
+  Ref count(collector ? call_python(collect) : nullptr);
   PyErr_Clear();
   return static_cast<bool>(count);
 }
@@ -33,7 +35,7 @@ bool add_functions(PyObject* module) {
     functions = new std::vector<PyMethodDef>;
     for (auto part : {creation_functions, exchange_functions, dlpack_functions, copying_functions, printing_functions,
                       settings_functions, generator_functions, memory_functions, expression_functions,
-                      profile_functions, gradient_functions, file_functions}) {
+                      profile_functions, gradient_functions}) {
       for (const PyMethodDef& function : part()) functions->push_back(function);
     }
     functions->push_back({nullptr, nullptr, 0, nullptr});
@@ -70,12 +72,19 @@ int execute(PyObject* module) {
     PyErr_SetString(PyExc_ImportError, "oneflow_py can be loaded once per process, and not into subinterpreters");
     return -1;
   }
-  if (!add_errors(module) || !add_dtypes(module) || !add_device_type(module) || !add_generator_type(module) ||
-      !add_tensor_type(module) || !add_operators(module) || !add_expression_type(module) || !add_profile_type(module) ||
-      !resolve_number_slots() || !add_functions(module) || !add_array_priority() || !add_constants(module) ||
-      PyModule_AddStringConstant(module, "__version__", of_version()) != 0) {
-    return -1;
-  }
+  if (!nb::register_module(module)) return -1;
+  nb::set_leak_warnings(false);  // objects that live as long as the process are no leaks
+  const Ref done(guarded([=] {
+    if (!add_errors(module) || !add_dtypes(module) || !add_device_type(module) || !add_generator_type(module) ||
+        !add_tensor_type(module) || !add_operators(module) || !add_expression_type(module) ||
+        !add_profile_type(module) || !resolve_number_slots() || !add_functions(module) || !add_array_priority() ||
+        !add_constants(module) || PyModule_AddStringConstant(module, "__version__", of_version()) != 0) {
+      throw nb::python_error();
+    }
+    add_gradient_functions(module);
+    add_file_functions(module);
+  }));
+  if (!done) return -1;
   of_set_memory_pressure_callback(collect_garbage, nullptr);
   return 0;
 }

@@ -30,6 +30,10 @@ std::string module_prefix(PyTypeObject* type) {
 
 }  // namespace
 
+void sleep_until_exit() {
+  for (;;) pause();
+}
+
 void UnlockedScope::release() {
   const auto check = [](void* scope) { return static_cast<UnlockedScope*>(scope)->handle_signals(); };
   of_set_interrupt_check(check, this, &check_before_, &context_before_);
@@ -38,7 +42,7 @@ void UnlockedScope::release() {
 
 void UnlockedScope::acquire() {
   of_set_interrupt_check(check_before_, context_before_, nullptr, nullptr);
-  PyEval_RestoreThread(state_);
+  call_python([this] { PyEval_RestoreThread(state_); });
 }
 
 bool UnlockedScope::handle_signals() {
@@ -70,6 +74,17 @@ PyObject* tuple_of(const int64_t* values, Py_ssize_t count) {
     PyTuple_SET_ITEM(result.get(), i, item);
   }
   return result.release();
+}
+
+PyObject* named_tuple(PyObject* module, const char* name, const char* fields) {
+  Ref collections(PyImport_ImportModule("collections"));
+  Ref type(collections ? PyObject_CallMethod(collections.get(), "namedtuple", "ss", name, fields) : nullptr);
+  Ref package(PyUnicode_FromString("oneflow_py"));
+  if (!type || !package || PyObject_SetAttrString(type.get(), "__module__", package.get()) != 0 ||
+      PyModule_AddObjectRef(module, name, type.get()) != 0) {
+    return nullptr;
+  }
+  return type.release();
 }
 
 }  // namespace oneflow::python

@@ -33,6 +33,20 @@ class Ref {
   PyObject* object_ = nullptr;
 };
 
+[[noreturn]] void sleep_until_exit();
+
+// Calls a function of CPython that waits for the GIL or runs Python code, from code that an exception must not pass.
+// When the interpreter shuts down, it ends such a thread by unwinding its stack, which would release objects without
+// the GIL, and end the process at functions that must not throw. As since Python 3.14, the thread sleeps instead.
+template <class Work>
+auto call_python(const Work& work) {
+  try {
+    return work();
+  } catch (...) {
+    sleep_until_exit();
+  }
+}
+
 // Releases the GIL for the rest of the scope, if `wanted`. On the main thread, calls of the C API then handle signals
 // between parts of their work. If the handler of a signal raises an exception, they return OF_INTERRUPTED.
 class UnlockedScope {
@@ -40,9 +54,9 @@ class UnlockedScope {
   explicit UnlockedScope(bool wanted = true) {
     if (wanted) release();
   }
-  // When the interpreter shuts down, it ends a thread that reacquires the GIL here by unwinding its stack.
-  ~UnlockedScope() noexcept(false) {
-    if (state_ != nullptr) acquire();
+  ~UnlockedScope() {
+    if (state_ != nullptr) [[unlikely]]
+      acquire();
   }
   UnlockedScope(const UnlockedScope&) = delete;
   UnlockedScope& operator=(const UnlockedScope&) = delete;
@@ -72,7 +86,7 @@ auto run_unlocked(const Work& work) {
 class LockedScope {
  public:
   LockedScope() : alive_(PyGILState_Check() != 0 || (Py_IsInitialized() != 0 && !is_ending())) {
-    if (alive_) state_ = PyGILState_Ensure();
+    if (alive_) state_ = call_python([] { return PyGILState_Ensure(); });
   }
   ~LockedScope() {
     if (alive_) PyGILState_Release(state_);
@@ -99,6 +113,10 @@ std::string type_name(PyObject* object);
 
 // Returns the tuple (values[0], ..., values[count - 1]).
 PyObject* tuple_of(const int64_t* values, Py_ssize_t count);
+
+// Creates a class of named tuples, whose fields are separated by spaces, and adds it to the module. Returns a reference
+// that lives as long as the process; NULL with an exception on failure.
+PyObject* named_tuple(PyObject* module, const char* name, const char* fields);
 
 }  // namespace oneflow::python
 

@@ -202,16 +202,10 @@ Ref make_operator(const Function* function, Form form) {
 }
 
 bool add_result_types(PyObject* module) {
-  Ref collections(PyImport_ImportModule("collections"));
-  if (!collections) return false;
   for (const ResultTypeRecord& record : result_type_records) {
-    Ref type(PyObject_CallMethod(collections.get(), "namedtuple", "ss", record.name, record.fields));
-    Ref name(PyUnicode_FromString("oneflow_py"));
-    if (!type || !name || PyObject_SetAttrString(type.get(), "__module__", name.get()) != 0 ||
-        PyModule_AddObjectRef(module, record.name, type.get()) != 0) {
-      return false;
-    }
-    result_types[record.name] = type.release();
+    PyObject* type = named_tuple(module, record.name, record.fields);
+    if (type == nullptr) return false;
+    result_types[record.name] = type;
   }
   return true;
 }

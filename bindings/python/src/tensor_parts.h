@@ -40,7 +40,10 @@ std::vector<PyMethodDef> memory_functions();      // memory.cpp
 std::vector<PyMethodDef> expression_functions();  // expression.cpp
 std::vector<PyMethodDef> profile_functions();     // profile.cpp
 std::vector<PyMethodDef> gradient_functions();    // gradients.cpp
-std::vector<PyMethodDef> file_functions();        // files.cpp
+
+// Private functions, which the package's Python files call.
+void add_gradient_functions(PyObject* module);  // gradients.cpp
+void add_file_functions(PyObject* module);      // files.cpp
 
 bool add_expression_type(PyObject* module);  // expression.cpp
 bool add_profile_type(PyObject* module);     // profile.cpp
