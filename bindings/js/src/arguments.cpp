@@ -12,7 +12,12 @@ constexpr int64_t kExactInteger = int64_t{1} << 53;
 
 // Puts a tensor into a new slot and returns {slot}. Takes ownership of the handle.
 napi_value tensor_to_js(Environment* environment, of_tensor tensor) {
-  return to_js(environment->env(), {{"slot", to_js(environment->env(), environment->put(tensor))}});
+  const napi_env env = environment->env();
+  napi_value object = nullptr, slot = nullptr;
+  napi_create_int32(env, environment->put(tensor), &slot);
+  napi_create_object(env, &object);
+  napi_set_named_property(env, object, "slot", slot);
+  return object;
 }
 
 }  // namespace

@@ -38,14 +38,9 @@ class CallTask : public Task {
     return of_call(op_, arguments_.data(), arguments_.size(), results_.data(), results_.size());
   }
 
-  napi_value finish(Environment* environment) override {
-    const napi_env env = environment->env();
-    napi_value values = nullptr;
-    napi_create_array_with_length(env, results_.size(), &values);
-    for (size_t i = 0; i < results_.size(); ++i) {
-      napi_set_element(env, values, i, result_to_js(environment, &results_[i]));
-    }
-    return values;
+  Napi::Value finish(Environment& environment) override {
+    return array_of(environment.env(), results_.size(),
+                    [&](size_t i) { return result_to_js(&environment, &results_[i]); });
   }
 
  protected:
@@ -132,10 +127,10 @@ class ReadTask : public Task {
 
   void release(napi_env env) override { napi_delete_reference(env, buffer_); }
 
-  napi_value finish(Environment* environment) override {
+  Napi::Value finish(Environment& environment) override {
     napi_value buffer = nullptr;
-    napi_get_reference_value(environment->env(), buffer_, &buffer);
-    return buffer;
+    napi_get_reference_value(environment.env(), buffer_, &buffer);
+    return {environment.env(), buffer};
   }
 
  private:
@@ -157,12 +152,6 @@ class BackwardTask : public Task {
 
   of_status run() override { return of_backward(&root_, &grad_, 1, &options_); }
 
-  napi_value finish(Environment* environment) override {
-    napi_value nothing = nullptr;
-    napi_get_undefined(environment->env(), &nothing);
-    return nothing;
-  }
-
  private:
   const of_tensor root_, grad_;
   const of_backward_options options_;
@@ -175,71 +164,46 @@ class SynchronizeTask : public Task {
 
   of_status run() override { return of_synchronize(device_); }
 
-  napi_value finish(Environment* environment) override {
-    napi_value nothing = nullptr;
-    napi_get_undefined(environment->env(), &nothing);
-    return nothing;
-  }
-
  private:
   of_device device_;
 };
 
 // Starts the call in the frame as `task`. Returns the promise.
-napi_value start_call(std::unique_ptr<CallTask> task, const Call& call) {
-  if (of_status status = task->capture(&call.environment())) return call.environment().fail(status);
-  return Task::start(std::move(task), &call.environment());
-}
-
-// callAsync(...keepAlive): runs the operator in the frame on a worker thread. Returns a promise of an array of results.
-napi_value call_async(napi_env env, napi_callback_info info) {
-  const Call call(env, info);
-  return start_call(std::make_unique<CallTask>(), call);
-}
-
-// callExpressionAsync(slot, ...keepAlive): runs the expression in the slot on a worker thread. Returns a promise of the
-// array with its result.
-napi_value call_expression_async(napi_env env, napi_callback_info info) {
-  const Call call(env, info);
-  return start_call(std::make_unique<ExpressionTask>(call.expression(0)), call);
-}
-
-// readAsync(slot, arrayBuffer): copies the elements to the buffer, in row-major order, on a worker thread. Returns a
-// promise of the buffer.
-napi_value read_async(napi_env env, napi_callback_info info) {
-  const Call call(env, info);
-  auto task = std::make_unique<ReadTask>();
-  if (of_status status = task->capture(&call.environment(), call.tensor(0), call.value(1))) {
-    return call.environment().fail(status);
-  }
-  return Task::start(std::move(task), &call.environment());
-}
-
-// synchronizeAsync(device): waits for all work of the device on a worker thread. Returns a promise.
-napi_value synchronize_async(napi_env env, napi_callback_info info) {
-  const Call call(env, info);
-  return Task::start(std::make_unique<SynchronizeTask>(call.device(0)), &call.environment());
-}
-
-// backwardAsync(slot, gradient slot or 0, retainGraph, createGraph): runs a backward pass on a worker thread. Returns a
-// promise.
-napi_value backward_async(napi_env env, napi_callback_info info) {
-  const Call call(env, info);
-  of_backward_options options{};
-  options.struct_size = sizeof(options);
-  options.retain_graph = call.boolean(2);
-  options.create_graph = call.boolean(3);
-  return Task::start(std::make_unique<BackwardTask>(call.tensor(0), call.tensor(1), options), &call.environment());
+Napi::Value start_call(std::unique_ptr<CallTask> task, const Call& call) {
+  call.check(task->capture(&call.environment()));
+  return Task::start(std::move(task), call.environment());
 }
 
 }  // namespace
 
-void add_async_functions(Environment* environment, napi_value exports) {
-  add_function<call_async>(environment, exports, "callAsync");
-  add_function<call_expression_async>(environment, exports, "callExpressionAsync");
-  add_function<read_async>(environment, exports, "readAsync");
-  add_function<synchronize_async>(environment, exports, "synchronizeAsync");
-  add_function<backward_async>(environment, exports, "backwardAsync");
+void add_async_functions(Exports& exports) {
+  // callAsync(...keepAlive): runs the operator in the frame on a worker thread. Returns a promise of an array of
+  // results.
+  exports.add("callAsync", [](const Call& call) { return start_call(std::make_unique<CallTask>(), call); });
+  // callExpressionAsync(slot, ...keepAlive): runs the expression in the slot on a worker thread. Returns a promise of
+  // the array with its result.
+  exports.add("callExpressionAsync",
+              [](const Call& call) { return start_call(std::make_unique<ExpressionTask>(call.expression(0)), call); });
+  // readAsync(slot, arrayBuffer): copies the elements to the buffer, in row-major order, on a worker thread. Returns a
+  // promise of the buffer.
+  exports.add("readAsync", [](const Call& call) {
+    auto task = std::make_unique<ReadTask>();
+    call.check(task->capture(&call.environment(), call.tensor(0), call[1]));
+    return Task::start(std::move(task), call.environment());
+  });
+  // synchronizeAsync(device): waits for all work of the device on a worker thread. Returns a promise.
+  exports.add("synchronizeAsync", [](const Call& call) {
+    return Task::start(std::make_unique<SynchronizeTask>(call.device(0)), call.environment());
+  });
+  // backwardAsync(slot, gradient slot or 0, retainGraph, createGraph): runs a backward pass on a worker thread. Returns
+  // a promise.
+  exports.add("backwardAsync", [](const Call& call) {
+    of_backward_options options{};
+    options.struct_size = sizeof(options);
+    options.retain_graph = call.boolean(2);
+    options.create_graph = call.boolean(3);
+    return Task::start(std::make_unique<BackwardTask>(call.tensor(0), call.tensor(1), options), call.environment());
+  });
 }
 
 }  // namespace oneflow::node

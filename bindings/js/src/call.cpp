@@ -52,57 +52,34 @@ napi_value call(napi_env env, napi_callback_info info) {
   });
 }
 
-// callExpression(slot, owner, ...keepAlive): runs an expression; see call(). The only argument in the frame is the list
-// of operands.
-napi_value call_expression(napi_env env, napi_callback_info info) {
-  const Call call(env, info);
-  const of_expression expression = call.expression(0);
-  return run(&call.environment(), call.value(1),
-             [expression](const Frame::Header&, of_value* arguments, of_value* results) {
-               const of_value& operands = arguments[0];
-               return of_expression_call(expression, operands.as.tensors, operands.count, results);
-             });
-}
-
-// setFrame(arrayBuffer): sets the memory of the frame for all further calls. JavaScript keeps it alive.
-napi_value set_frame(napi_env env, napi_callback_info info) {
-  const Call call(env, info);
-  void* data = nullptr;
-  Frame& frame = call.environment().frame;
-  napi_get_arraybuffer_info(env, call.value(0), &data, &frame.bytes);
-  frame.data = static_cast<uint8_t*>(data);
-  return nullptr;
-}
-
-// findOp(name): returns the number of an operator for the frame, or -1 if there is none of this name.
-napi_value find_op(napi_env env, napi_callback_info info) {
-  const Call call(env, info);
-  return to_js(env, call.environment().find_op(call.string(0).c_str()));
-}
-
-// lastError(status): returns the exception for this thread's last failure.
-napi_value last_error(napi_env env, napi_callback_info info) {
-  const Call call(env, info);
-  return call.environment().make_error(static_cast<of_status>(call.integer(0)));
-}
-
-// setErrorFactory(factory): sets the function that makes exceptions. Its arguments are the name of the status, the
-// message, and whether the error is that of earlier asynchronous work.
-napi_value set_error_factory(napi_env env, napi_callback_info info) {
-  const Call call(env, info);
-  call.environment().set_error_factory(call.value(0));
-  return nullptr;
-}
-
 }  // namespace
 
-void add_call_functions(Environment* environment, napi_value exports) {
-  add_function<call>(environment, exports, "call");
-  add_function<call_expression>(environment, exports, "callExpression");
-  add_function<set_frame>(environment, exports, "setFrame");
-  add_function<find_op>(environment, exports, "findOp");
-  add_function<last_error>(environment, exports, "lastError");
-  add_function<set_error_factory>(environment, exports, "setErrorFactory");
+void add_call_functions(Exports& exports) {
+  exports.add<call>("call");
+  // callExpression(slot, owner, ...keepAlive): runs an expression; see call(). The only argument in the frame is the
+  // list of operands.
+  exports.add("callExpression", [](const Call& call) {
+    const of_expression expression = call.expression(0);
+    return run(&call.environment(), call[1], [=](const Frame::Header&, of_value* arguments, of_value* results) {
+      const of_value& operands = arguments[0];
+      return of_expression_call(expression, operands.as.tensors, operands.count, results);
+    });
+  });
+  // setFrame(arrayBuffer): sets the memory of the frame for all further calls. JavaScript keeps it alive.
+  exports.add("setFrame", [](const Call& call) {
+    auto buffer = call[0].As<Napi::ArrayBuffer>();
+    call.environment().frame = {static_cast<uint8_t*>(buffer.Data()), buffer.ByteLength()};
+  });
+  // findOp(name): returns the number of an operator for the frame, or -1 if there is none of this name.
+  exports.add("findOp", [](const Call& call) { return call.environment().find_op(call.string(0).c_str()); });
+  // lastError(status): returns the exception for this thread's last failure.
+  exports.add("lastError", [](const Call& call) {
+    return call.environment().make_error(static_cast<of_status>(call.integer(0))).Value();
+  });
+  // setErrorFactory(factory): sets the function that makes exceptions. Its arguments are the name of the status, the
+  // message, and whether the error is that of earlier asynchronous work.
+  exports.add("setErrorFactory",
+              [](const Call& call) { call.environment().set_error_factory(call[0].As<Napi::Function>()); });
 }
 
 }  // namespace oneflow::node

@@ -92,7 +92,7 @@ void Environment::own(napi_value object, int32_t slot) {
     return;
   }
   release(slot);
-  fail(OF_OUT_OF_MEMORY, "the object that owns a tensor could not be registered");
+  throw make_error(OF_OUT_OF_MEMORY, "the object that owns a tensor could not be registered");
 }
 
 void Environment::finalize_owner(node_api_basic_env, void* data, void* hint) {
@@ -130,26 +130,16 @@ int32_t Environment::find_op(const char* name) {
   return static_cast<int32_t>(ops_.size()) - 1;
 }
 
-void Environment::set_error_factory(napi_value factory) { napi_create_reference(env_, factory, 1, &error_factory_); }
-
-napi_value Environment::make_error(of_status status, const char* text) {
-  const char* message = text == nullptr ? of_last_error() : text;
-  const bool is_deferred = text == nullptr && of_last_error_is_deferred();
-  napi_value factory, receiver, arguments[3], error = nullptr;
-  if (napi_get_reference_value(env_, error_factory_, &factory) != napi_ok ||
-      napi_get_undefined(env_, &receiver) != napi_ok ||
-      napi_create_string_utf8(env_, of_status_name(status), NAPI_AUTO_LENGTH, &arguments[0]) != napi_ok ||
-      napi_create_string_utf8(env_, message, NAPI_AUTO_LENGTH, &arguments[1]) != napi_ok ||
-      napi_get_boolean(env_, is_deferred, &arguments[2]) != napi_ok ||
-      napi_call_function(env_, receiver, factory, 3, arguments, &error) != napi_ok) {
-    return nullptr;  // the environment is ending, or an exception is pending
-  }
-  return error;
+void Environment::set_error_factory(Napi::Function factory) {
+  error_factory_ = Napi::Persistent(factory);
+  error_factory_.SuppressDestruct();  // Node deletes the reference when the environment ends, which is before this
 }
 
-napi_value Environment::fail(of_status status, const char* text) {
-  if (napi_value error = make_error(status, text)) napi_throw(env_, error);
-  return nullptr;
+Napi::Error Environment::make_error(of_status status, const char* text) {
+  const auto message = Napi::String::New(env_, text == nullptr ? of_last_error() : text);
+  const bool is_deferred = text == nullptr && of_last_error_is_deferred();
+  const auto name = Napi::String::New(env_, of_status_name(status));
+  return Napi::Error(env_, error_factory_.Call({name, message, Napi::Boolean::New(env_, is_deferred)}));
 }
 
 void Environment::close() {

@@ -11,7 +11,7 @@
 // through Node-API is slow.
 #pragma once
 
-#include <node_api.h>
+#include <napi.h>
 #include <oneflow/oneflow.h>
 
 #include <cstdint>
@@ -54,7 +54,7 @@ class Environment {
   // Creates the state of an environment, which is deleted after the environment has ended.
   static Environment* attach(napi_env env);
 
-  napi_env env() const { return env_; }
+  Napi::Env env() const { return env_; }
   // Returns whether the environment is ending, so that no more values can be passed to JavaScript.
   bool is_closed() const { return closed_; }
 
@@ -85,11 +85,13 @@ class Environment {
 
   // -- failures -------------------------------------------------------------------------------------------------
   // Sets the function that makes exceptions from (name of the status, message, whether the error is deferred).
-  void set_error_factory(napi_value factory);
-  // Makes the exception for a status and a message; NULL stands for that of of_last_error(). Returns NULL on failure.
-  napi_value make_error(of_status status, const char* text = nullptr);
-  // Throws the exception that make_error() returns. Returns NULL, so that callers can `return fail(status)`.
-  napi_value fail(of_status status, const char* text = nullptr);
+  void set_error_factory(Napi::Function factory);
+  // Makes the exception for a status and a message; NULL stands for that of of_last_error().
+  Napi::Error make_error(of_status status, const char* text = nullptr);
+  // Throws the exception of a failure.
+  void check(of_status status) {
+    if (status != OF_OK) throw make_error(status);
+  }
 
   Frame frame;
   const std::shared_ptr<Pins>& pins() const { return pins_; }
@@ -122,7 +124,7 @@ class Environment {
   int64_t unreported_ = 0;
   bool closed_ = false;
   std::vector<of_op> ops_;
-  napi_ref error_factory_ = nullptr;
+  Napi::FunctionReference error_factory_;
   std::shared_ptr<Pins> pins_;
   Workers workers_;
 };

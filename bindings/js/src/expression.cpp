@@ -29,13 +29,10 @@ std::string search_of(const of_value& optimize) {
 
 // createExpression(): plans the contraction in the frame and returns the slot of the expression. The frame has the
 // equation and the shapes, then `optimize` and the memory limit, either of which may be absent.
-napi_value create_expression(napi_env env, napi_callback_info info) {
-  const Call call(env, info);
+int32_t create_expression(const Call& call) {
   Environment& environment = call.environment();
   of_value* values = environment.frame.values();
-  if (of_status status = resolve_values(environment, values, environment.frame.header()->arguments)) {
-    return environment.fail(status);
-  }
+  call.check(resolve_values(environment, values, environment.frame.header()->arguments));
   const of_value &optimize = values[2], &limit = values[3];
   const std::string equation = string_of(values[0]);
   const std::string search = search_of(optimize);
@@ -49,44 +46,42 @@ napi_value create_expression(napi_env env, napi_callback_info info) {
     options.path_count = optimize.count;
   }
   of_expression expression = nullptr;
-  if (of_status status = of_expression_create(equation.c_str(), shapes.data(), shapes.size(), &options, &expression)) {
-    return environment.fail(status);
-  }
+  call.check(of_expression_create(equation.c_str(), shapes.data(), shapes.size(), &options, &expression));
   of_expression_info facts{};
   facts.struct_size = sizeof(facts);
   of_expression_get_info(expression, &facts);
-  return to_js(env, environment.put(expression, static_cast<int64_t>(facts.memory)));
+  return environment.put(expression, static_cast<int64_t>(facts.memory));
 }
 
 // describeExpression(slot): returns the properties of an expression as an object.
-napi_value describe_expression(napi_env env, napi_callback_info info) {
-  const Call call(env, info);
+Napi::Value describe_expression(const Call& call) {
+  const Napi::Env env = call.Env();
   const of_expression expression = call.expression(0);
   of_expression_info facts{};
   facts.struct_size = sizeof(facts);
-  if (of_status status = of_expression_get_info(expression, &facts)) return call.environment().fail(status);
-  napi_value shapes = nullptr;
-  napi_create_array_with_length(env, facts.operand_count, &shapes);
-  for (size_t i = 0; i < facts.operand_count; ++i) {
+  call.check(of_expression_get_info(expression, &facts));
+  const auto shape_of = [&](size_t i) {
     of_shape shape{};
-    if (of_status status = of_expression_get_shape(expression, i, &shape)) return call.environment().fail(status);
-    napi_set_element(env, shapes, i, to_js(env, shape.sizes, shape.rank));
-  }
-  return to_js(env, {{"equation", to_js(env, facts.equation)},
-                     {"shapes", shapes},
-                     {"shape", to_js(env, facts.sizes, facts.rank)},
-                     {"path", to_js(env, facts.path, static_cast<int32_t>(facts.path_count))},
-                     {"flops", to_js(env, facts.operations)},
-                     {"naiveFlops", to_js(env, facts.operations_at_once)},
-                     {"largestIntermediate", to_js(env, facts.largest_intermediate)},
-                     {"report", to_js(env, facts.report)}});
+    call.check(of_expression_get_shape(expression, i, &shape));
+    return integers_to_js(env, shape.sizes, shape.rank);
+  };
+  auto object = Napi::Object::New(env);
+  object.Set("equation", facts.equation);
+  object.Set("shapes", array_of(env, facts.operand_count, shape_of));
+  object.Set("shape", integers_to_js(env, facts.sizes, facts.rank));
+  object.Set("path", integers_to_js(env, facts.path, facts.path_count));
+  object.Set("flops", facts.operations);
+  object.Set("naiveFlops", facts.operations_at_once);
+  object.Set("largestIntermediate", facts.largest_intermediate);
+  object.Set("report", facts.report);
+  return object;
 }
 
 }  // namespace
 
-void add_expression_functions(Environment* environment, napi_value exports) {
-  add_function<create_expression>(environment, exports, "createExpression");
-  add_function<describe_expression>(environment, exports, "describeExpression");
+void add_expression_functions(Exports& exports) {
+  exports.add<create_expression>("createExpression");
+  exports.add<describe_expression>("describeExpression");
 }
 
 }  // namespace oneflow::node

@@ -1,112 +1,73 @@
 #include "functions.h"
 
+#include <new>
+
 #include "arguments.h"
 
 namespace oneflow::node {
+namespace {
 
-void add_callback(Environment* environment, napi_value exports, const char* name, napi_callback function) {
-  const napi_env env = environment->env();
-  napi_value value;
-  if (napi_create_function(env, name, NAPI_AUTO_LENGTH, function, environment, &value) == napi_ok) {
-    napi_set_named_property(env, exports, name, value);
-  }
-}
-
-void throw_out_of_memory(napi_env env, napi_callback_info info) {
-  const Call call(env, info);
-  call.environment().fail(OF_OUT_OF_MEMORY, "out of host memory");
-}
-
-int64_t Call::integer(size_t i) const {
+int64_t to_integer(const Napi::Value& value) {
   int64_t integer = 0;
-  napi_get_value_int64(env_, values_[i], &integer);
+  napi_get_value_int64(value.Env(), value, &integer);
   return integer;
 }
 
-bool Call::boolean(size_t i) const {
-  bool boolean = false;
-  napi_get_value_bool(env_, values_[i], &boolean);
-  return boolean;
-}
-
-namespace {
-
-std::string to_string(napi_env env, napi_value value) {
-  size_t length = 0;
-  if (napi_get_value_string_utf8(env, value, nullptr, 0, &length) != napi_ok) return {};
-  std::string text(length, '\0');
-  napi_get_value_string_utf8(env, value, text.data(), length + 1, &length);
+std::string to_string(const Napi::Value& value) {
+  if (!value.IsString()) return {};
+  std::string text = value.As<Napi::String>();
   for (size_t at = 0; (at = text.find('\0', at)) != std::string::npos;) text.replace(at, 1, "\\x00");
   return text;
 }
 
+template <class Item, class Convert>
+std::vector<Item> items_of(const Napi::Value& value, Convert convert) {
+  if (!value.IsArray()) return {};
+  const auto array = value.As<Napi::Array>();
+  std::vector<Item> items(array.Length());
+  for (uint32_t i = 0; i < items.size(); ++i) items[i] = convert(array.Get(i));
+  return items;
+}
+
 }  // namespace
 
-std::string Call::string(size_t i) const { return to_string(env_, values_[i]); }
+int64_t Call::integer(size_t i) const { return to_integer((*this)[i]); }
 
-std::vector<std::string> Call::strings(size_t i) const {
-  uint32_t length = 0;
-  napi_get_array_length(env_, values_[i], &length);
-  std::vector<std::string> strings(length);
-  for (uint32_t k = 0; k < length; ++k) {
-    napi_value element;
-    napi_get_element(env_, values_[i], k, &element);
-    strings[k] = to_string(env_, element);
+std::string Call::string(size_t i) const { return to_string((*this)[i]); }
+
+std::vector<std::string> Call::strings(size_t i) const { return items_of<std::string>((*this)[i], to_string); }
+
+std::vector<int64_t> Call::integers(size_t i) const { return items_of<int64_t>((*this)[i], to_integer); }
+
+napi_value Exports::guarded(napi_env env, napi_callback_info info, napi_callback function) {
+  try {
+    try {
+      return function(env, info);
+    } catch (const std::bad_alloc&) {
+      void* environment = nullptr;
+      napi_get_cb_info(env, info, nullptr, nullptr, nullptr, &environment);
+      throw static_cast<Environment*>(environment)->make_error(OF_OUT_OF_MEMORY, "out of host memory");
+    }
+  } catch (const Napi::Error& error) {
+    error.ThrowAsJavaScriptException();
+    return nullptr;
   }
-  return strings;
 }
 
-std::vector<int64_t> Call::integers(size_t i) const {
-  uint32_t length = 0;
-  napi_get_array_length(env_, values_[i], &length);
-  std::vector<int64_t> integers(length);
-  for (uint32_t k = 0; k < length; ++k) {
-    napi_value element;
-    napi_get_element(env_, values_[i], k, &element);
-    napi_get_value_int64(env_, element, &integers[k]);
+void Exports::add_callback(const char* name, napi_callback function) {
+  napi_value value;
+  if (napi_create_function(env(), name, NAPI_AUTO_LENGTH, function, environment_, &value) == napi_ok) {
+    add_value(name, value);
   }
-  return integers;
 }
 
-napi_value done(const Call& call, of_status status) {
-  return status == OF_OK ? nullptr : call.environment().fail(status);
+std::string take_text(char* text) {
+  const std::unique_ptr<char, decltype(&of_free)> owned(text, of_free);
+  return text;
 }
 
-napi_value done(const Call& call, of_status status, of_tensor tensor) {
-  if (status != OF_OK) return call.environment().fail(status);
-  return to_js(call.environment().env(), call.environment().put(tensor));
-}
-
-napi_value to_js(napi_env env, double number) {
-  napi_value value = nullptr;
-  napi_create_double(env, number, &value);
-  return value;
-}
-
-napi_value to_js(napi_env env, bool boolean) {
-  napi_value value = nullptr;
-  napi_get_boolean(env, boolean, &value);
-  return value;
-}
-
-napi_value to_js(napi_env env, const char* text) {
-  napi_value value = nullptr;
-  napi_create_string_utf8(env, text, NAPI_AUTO_LENGTH, &value);
-  return value;
-}
-
-napi_value to_js(napi_env env, const int64_t* integers, int32_t count) {
-  napi_value value = nullptr;
-  napi_create_array_with_length(env, count, &value);
-  for (int32_t i = 0; i < count; ++i) napi_set_element(env, value, i, integer_to_js(env, integers[i]));
-  return value;
-}
-
-napi_value to_js(napi_env env, std::initializer_list<Property> properties) {
-  napi_value object = nullptr;
-  napi_create_object(env, &object);
-  for (const Property& property : properties) napi_set_named_property(env, object, property.name, property.value);
-  return object;
+Napi::Array integers_to_js(Napi::Env env, const int64_t* integers, size_t count) {
+  return array_of(env, count, [=](size_t i) { return integer_to_js(env, integers[i]); });
 }
 
 }  // namespace oneflow::node

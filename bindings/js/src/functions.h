@@ -1,11 +1,10 @@
-// Registration of the addon's functions, by file, and helpers to write them. Each function has the Environment as its
-// data. The JavaScript modules check the arguments, so that an invalid argument here is a bug of this package.
+// Registration of the addon's functions, by file, and helpers to write them. The JavaScript modules check the
+// arguments, so that an invalid argument here is a bug of this package.
 #pragma once
 
-#include <node_api.h>
+#include <napi.h>
 
-#include <initializer_list>
-#include <new>
+#include <memory>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -14,53 +13,21 @@
 
 namespace oneflow::node {
 
-// An upper bound of the number of results of an operator.
-constexpr int32_t kMaxResults = 16;
-
-// Adds the functions of one source file to the exports.
-void add_call_functions(Environment* environment, napi_value exports);
-void add_async_functions(Environment* environment, napi_value exports);
-void add_tensor_functions(Environment* environment, napi_value exports);
-void add_expression_functions(Environment* environment, napi_value exports);
-void add_generator_functions(Environment* environment, napi_value exports);
-void add_index_functions(Environment* environment, napi_value exports);
-void add_library_functions(Environment* environment, napi_value exports);
-void add_profile_functions(Environment* environment, napi_value exports);
-void add_gradient_functions(Environment* environment, napi_value exports);
-void add_file_functions(Environment* environment, napi_value exports);
-
-// Adds a function to the exports. Node does not catch C++ exceptions: if the function runs out of memory, it throws an
-// OutOfMemory in JavaScript.
-void add_callback(Environment* environment, napi_value exports, const char* name, napi_callback function);
-void throw_out_of_memory(napi_env env, napi_callback_info info);
-template <napi_callback function>
-void add_function(Environment* environment, napi_value exports, const char* name) {
-  const auto guarded = [](napi_env env, napi_callback_info info) -> napi_value {
-    try {
-      return function(env, info);
-    } catch (const std::bad_alloc&) {
-      throw_out_of_memory(env, info);
-      return nullptr;
-    }
-  };
-  add_callback(environment, exports, name, guarded);
-}
-
-// The arguments of one call of a native function. A missing argument is undefined; one of a wrong type reads as zero or
-// empty.
-class Call {
+// The arguments of one call of a native function, and its environment. A missing argument is undefined; a number,
+// boolean or string of another type reads as zero or empty.
+class Call : public Napi::CallbackInfo {
  public:
-  Call(napi_env env, napi_callback_info info) : env_(env) {
-    napi_get_cb_info(env, info, &count_, values_, nullptr, reinterpret_cast<void**>(&environment_));
-  }
+  using Napi::CallbackInfo::CallbackInfo;
 
-  Environment& environment() const { return *environment_; }
-  napi_value value(size_t i) const { return values_[i]; }
-  size_t count() const { return count_ < kMost ? count_ : kMost; }
+  Environment& environment() const { return *static_cast<Environment*>(Data()); }
+  // Throws the exception of a failure.
+  void check(of_status status) const { environment().check(status); }
+
   int64_t integer(size_t i) const;
-  bool boolean(size_t i) const;
+  bool boolean(size_t i) const { return (*this)[i].IsBoolean() && (*this)[i].As<Napi::Boolean>(); }
   // Returns a string for the C API: null bytes, which would end it there, are replaced with the characters \x00.
   std::string string(size_t i) const;
+  // Returns the items of an array; none for other values.
   std::vector<int64_t> integers(size_t i) const;
   std::vector<std::string> strings(size_t i) const;
   // Returns the device in argument `i`, a number that parseDevice() returned: its type and index, 16 bits each.
@@ -68,39 +35,102 @@ class Call {
     const auto packed = static_cast<uint32_t>(integer(i));
     return {static_cast<int16_t>(packed), static_cast<int16_t>(packed >> 16)};
   }
-  // Returns the tensor or the expression in the slot that argument `i` names; NULL if the slot does not hold one.
-  of_tensor tensor(size_t i) const { return environment_->get(integer(i)); }
-  of_expression expression(size_t i) const { return environment_->expression(integer(i)); }
+  // Returns the handle in the slot that argument `i` names; NULL if the slot does not hold one of this type.
+  of_tensor tensor(size_t i) const { return environment().get(integer(i)); }
+  of_expression expression(size_t i) const { return environment().expression(integer(i)); }
+  of_generator generator(size_t i) const { return environment().generator(integer(i)); }
+  template <class T>
+  T* external(size_t i) const {
+    return (*this)[i].As<Napi::External<T>>().Data();
+  }
+};
+
+// The object that JavaScript gets, with the functions of the addon.
+class Exports {
+ public:
+  Exports(Environment* environment, Napi::Object object) : environment_(environment), object_(object) {}
+
+  Napi::Env env() const { return object_.Env(); }
+  void add_value(const char* name, napi_value value) { object_.Set(name, value); }
+
+  // Adds a function: a lambda without captures that takes a Call, or the arguments of a napi_callback where the cost of
+  // a call counts. It may throw Napi::Error and std::bad_alloc. A missing result is undefined.
+  template <class Function>
+  void add(const char* name, Function) {
+    add_callback(name, [](napi_env env, napi_callback_info info) {
+      return guarded(env, info, [](napi_env env, napi_callback_info info) -> napi_value {
+        if constexpr (std::is_invocable_v<Function, napi_env, napi_callback_info>) {
+          return Function{}(env, info);
+        } else if constexpr (std::is_void_v<std::invoke_result_t<Function, const Call&>>) {
+          Function{}(Call(env, info));
+          return nullptr;
+        } else {
+          return Napi::Value::From(env, Function{}(Call(env, info)));
+        }
+      });
+    });
+  }
+  template <auto function>
+  void add(const char* name) {
+    add(name, [](const auto&... arguments) -> decltype(function(arguments...)) { return function(arguments...); });
+  }
 
  private:
-  static constexpr size_t kMost = 10;
-  napi_env env_;
-  size_t count_ = kMost;
-  napi_value values_[kMost];
-  Environment* environment_ = nullptr;
+  // Calls a function, and throws its exceptions in JavaScript.
+  static napi_value guarded(napi_env env, napi_callback_info info, napi_callback function);
+  void add_callback(const char* name, napi_callback function);
+
+  Environment* environment_;
+  Napi::Object object_;
 };
 
-// Ends a function with a status: throws the exception of a failure, or returns undefined or the slot of `tensor`, of
-// which it takes ownership.
-napi_value done(const Call& call, of_status status);
-napi_value done(const Call& call, of_status status, of_tensor tensor);
+// Adds the functions of one source file.
+void add_call_functions(Exports& exports);
+void add_async_functions(Exports& exports);
+void add_tensor_functions(Exports& exports);
+void add_expression_functions(Exports& exports);
+void add_generator_functions(Exports& exports);
+void add_index_functions(Exports& exports);
+void add_library_functions(Exports& exports);
+void add_profile_functions(Exports& exports);
+void add_gradient_functions(Exports& exports);
+void add_file_functions(Exports& exports);
 
-// Converts a value to a JavaScript number, boolean, string, array or object.
-napi_value to_js(napi_env env, double number);
-napi_value to_js(napi_env env, bool boolean);
-template <class T>
-requires(std::is_integral_v<T> || std::is_enum_v<T>) napi_value to_js(napi_env env, T number) {
-  return to_js(env, static_cast<double>(number));
+// Packs a device into one integer; Call::device() unpacks it.
+inline int32_t pack_device(of_device device) {
+  return static_cast<uint16_t>(device.type) | static_cast<int32_t>(device.index) << 16;
 }
-napi_value to_js(napi_env env, const char* text);
-// Converts integers to an array; those that a number cannot represent exactly become BigInts.
-napi_value to_js(napi_env env, const int64_t* integers, int32_t count);
 
-// A property of an object for to_js().
-struct Property {
-  const char* name;
-  napi_value value;
-};
-napi_value to_js(napi_env env, std::initializer_list<Property> properties);
+// Makes an array of `count` items, of which item(i) returns one each.
+template <class Item>
+Napi::Array array_of(Napi::Env env, size_t count, Item item) {
+  auto array = Napi::Array::New(env, count);
+  for (uint32_t i = 0; i < count; ++i) array.Set(i, item(i));
+  return array;
+}
+
+// Makes an array of two strings or numbers.
+template <class First, class Second>
+Napi::Array pair_of(Napi::Env env, First first, Second second) {
+  auto array = Napi::Array::New(env, 2);
+  array.Set(0u, first);
+  array.Set(1u, second);
+  return array;
+}
+
+// Converts integers to an array; those that a number cannot represent exactly become BigInts.
+Napi::Array integers_to_js(Napi::Env env, const int64_t* integers, size_t count);
+
+// Returns a text that the C API has allocated, and frees it.
+std::string take_text(char* text);
+
+// Makes a value that owns a handle, and releases it with `release`.
+template <auto release, class Handle>
+Napi::Value owner_of(Napi::Env env, Handle* handle) {
+  std::unique_ptr<Handle, decltype(release)> owned(handle, release);
+  const auto value = Napi::External<Handle>::New(env, handle, [](Napi::BasicEnv, Handle* data) { release(data); });
+  owned.release();
+  return value;
+}
 
 }  // namespace oneflow::node

@@ -3,16 +3,16 @@
 
 NAPI_MODULE_INIT() {
   using namespace oneflow::node;
-  Environment* environment = Environment::attach(env);
-  add_call_functions(environment, exports);
-  add_async_functions(environment, exports);
-  add_tensor_functions(environment, exports);
-  add_expression_functions(environment, exports);
-  add_generator_functions(environment, exports);
-  add_index_functions(environment, exports);
-  add_library_functions(environment, exports);
-  add_profile_functions(environment, exports);
-  add_gradient_functions(environment, exports);
-  add_file_functions(environment, exports);
+  Exports functions(Environment::attach(env), Napi::Object(env, exports));
+  add_call_functions(functions);
+  add_async_functions(functions);
+  add_tensor_functions(functions);
+  add_expression_functions(functions);
+  add_generator_functions(functions);
+  add_index_functions(functions);
+  add_library_functions(functions);
+  add_profile_functions(functions);
+  add_gradient_functions(functions);
+  add_file_functions(functions);
   return exports;
 }

@@ -18,23 +18,23 @@ class Task : public Job {
   // Does the work. Must not use Node-API.
   virtual of_status run() = 0;
   // Returns the value of the promise after run() succeeded.
-  virtual napi_value finish(Environment* environment) = 0;
+  virtual Napi::Value finish(Environment& environment) { return environment.env().Undefined(); }
   // Releases references to JavaScript objects. Called last, after success and failure alike.
   virtual void release(napi_env) {}
 
   // Queues a task, which is deleted when it is done, and returns its promise.
-  static napi_value start(std::unique_ptr<Task> task, Environment* environment) {
-    task->environment_ = environment;
+  static Napi::Value start(std::unique_ptr<Task> task, Environment& environment) {
+    task->environment_ = &environment;
     of_thread_get_state(&task->state_);
     of_generator_retain(task->state_.generator);
     napi_value promise;
-    if (napi_create_promise(environment->env(), &task->deferred_, &promise) != napi_ok ||
-        !environment->workers().add(task.get())) {
-      task->release(environment->env());
-      return environment->fail(OF_INTERNAL_ERROR, "cannot queue the work");
+    if (napi_create_promise(environment.env(), &task->deferred_, &promise) != napi_ok ||
+        !environment.workers().add(task.get())) {
+      task->release(environment.env());
+      throw environment.make_error(OF_INTERNAL_ERROR, "cannot queue the work");
     }
     task.release();
-    return promise;
+    return {environment.env(), promise};
   }
 
  private:
@@ -65,19 +65,20 @@ class Task : public Job {
 
   // Settles the promise in every case: a value or an error that cannot be made is an error, too.
   void settle(napi_env env) {
-    napi_value value = nullptr, error = nullptr;
     try {
-      value = status_ == OF_OK ? finish(environment_) : environment_->make_error(status_, error_.c_str());
+      if (status_ != OF_OK) throw environment_->make_error(status_, error_.c_str());
+      napi_resolve_deferred(env, deferred_, finished());
+    } catch (const Napi::Error& error) {
+      napi_reject_deferred(env, deferred_, error.Value());
+    }
+  }
+
+  Napi::Value finished() {
+    try {
+      return finish(*environment_);
     } catch (const std::bad_alloc&) {
-      value = nullptr;
+      throw environment_->make_error(OF_OUT_OF_MEMORY, "out of host memory");
     }
-    if (value != nullptr && status_ == OF_OK) {
-      napi_resolve_deferred(env, deferred_, value);
-      return;
-    }
-    if (value == nullptr && napi_get_and_clear_last_exception(env, &error) == napi_ok) value = error;
-    if (value == nullptr) napi_get_undefined(env, &value);
-    napi_reject_deferred(env, deferred_, value);
   }
 
   Environment* environment_ = nullptr;
