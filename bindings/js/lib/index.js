@@ -4,6 +4,7 @@
 
 const util = require('node:util');
 const native = require('./native');
+require('./garbage');
 const dtypes = require('./dtypes');
 const {errorClasses, makeError} = require('./errors');
 const devices = require('./devices');

@@ -11,12 +11,17 @@ namespace {
 constexpr int64_t kHandleBytes = 384;
 // The change of memory from which on it is reported to the garbage collector. Reporting costs more than a small call.
 constexpr int64_t kReportBytes = 1 << 18;
-// More external memory than any heap allows, which makes the garbage collector run at once.
-constexpr int64_t kPressureBytes = int64_t{1} << 40;
 
 // Packs a slot and its generation into the data pointer of a finalizer.
 void* pack(int32_t slot, uint32_t generation) {
   return reinterpret_cast<void*>((static_cast<uint64_t>(generation) << 32) | static_cast<uint32_t>(slot));
+}
+
+// Returns a reference that lives as long as the environment, with which Node deletes it.
+Napi::FunctionReference kept(Napi::Function function) {
+  auto reference = Napi::Persistent(function);
+  reference.SuppressDestruct();
+  return reference;
 }
 
 }  // namespace
@@ -117,9 +122,7 @@ void Environment::report_memory() {
 }
 
 void Environment::collect_garbage() {
-  int64_t adjusted;
-  napi_adjust_external_memory(env_, kPressureBytes, &adjusted);
-  napi_adjust_external_memory(env_, -kPressureBytes, &adjusted);
+  garbage_collector_.Call({});
   report_memory();
 }
 
@@ -130,10 +133,9 @@ int32_t Environment::find_op(const char* name) {
   return static_cast<int32_t>(ops_.size()) - 1;
 }
 
-void Environment::set_error_factory(Napi::Function factory) {
-  error_factory_ = Napi::Persistent(factory);
-  error_factory_.SuppressDestruct();  // Node deletes the reference when the environment ends, which is before this
-}
+void Environment::set_garbage_collector(Napi::Function collector) { garbage_collector_ = kept(collector); }
+
+void Environment::set_error_factory(Napi::Function factory) { error_factory_ = kept(factory); }
 
 Napi::Error Environment::make_error(of_status status, const char* text) {
   const auto message = Napi::String::New(env_, text == nullptr ? of_last_error() : text);

@@ -75,7 +75,8 @@ class Environment {
   void own(napi_value object, int32_t slot);
   // Returns the number of tensors in slots.
   size_t live() const { return live_; }
-  // Runs a full garbage collection, finalizers included.
+  // Sets the function that runs a full garbage collection, finalizers included.
+  void set_garbage_collector(Napi::Function collector);
   void collect_garbage();
 
   // -- operators ------------------------------------------------------------------------------------------------
@@ -124,6 +125,7 @@ class Environment {
   int64_t unreported_ = 0;
   bool closed_ = false;
   std::vector<of_op> ops_;
+  Napi::FunctionReference garbage_collector_;
   Napi::FunctionReference error_factory_;
   std::shared_ptr<Pins> pins_;
   Workers workers_;

@@ -137,6 +137,8 @@ void add_library_functions(Exports& exports) {
   exports.add("setMemoryLimit", [](const Call& call) {
     call.check(of_set_memory_limit(call.device(0), static_cast<uint64_t>(call.integer(1))));
   });
+  exports.add("setGarbageCollector",
+              [](const Call& call) { call.environment().set_garbage_collector(call[0].As<Napi::Function>()); });
   exports.add("collectGarbage", [](const Call& call) { call.environment().collect_garbage(); });
 
   exports.add("setOption",

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import flow from 'oneflow-js';
-import {checkFailure, residentMiB} from './support.mjs';
+import {checkFailure, residentMiB, runAlone} from './support.mjs';
 
 /**
  * Returns the growth of resident memory, in MiB, during a loop of calls that never awaits, disposes or collects. It is
@@ -197,6 +197,22 @@ test('garbage is collected before memory runs out', () => {
     flow.setMemoryLimit(0);
   }
   assert.equal(flow.ones([3]).sum().item(), 3);
+});
+
+test('garbage is collected without --expose-gc, in worker threads and for promises', () => {
+  async function useMemory({ones}) {
+    for (let i = 0; i < 100; i++) ones([2 ** 20]);
+    for (let i = 0; i < 100; i++) await ones([2 ** 18]).repeatAsync([4]);
+    console.log(typeof gc);
+  }
+  const inWorker = `${useMemory}; useMemory((await import('oneflow-js')).default);`;
+  const program = `
+    import {Worker} from 'node:worker_threads';
+    ${useMemory}
+    flow.setMemoryLimit(64 * 2 ** 20);
+    await useMemory(flow);
+    new Worker(${JSON.stringify(inWorker)}, {eval: true});`;
+  assert.equal(runAlone(program, {}, []), 'undefined\nundefined\n');
 });
 
 test('memoryStats()', () => {

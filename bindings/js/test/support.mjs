@@ -56,9 +56,9 @@ export function checkFailure(call, Class, text) {
 export const plugin = (name) => path.join(build, 'test_plugins', `${name}.so`);
 
 /** Runs a program in its own process and returns its output. Ends it after a time limit. */
-export function runAlone(program, environment) {
+export function runAlone(program, environment, options = ['--expose-gc']) {
   const script = `import flow from 'oneflow-js'; ${program}`;
-  return execFileSync(process.execPath, ['--expose-gc', '--input-type=module', '-e', script], {
+  return execFileSync(process.execPath, [...options, '--input-type=module', '-e', script], {
     cwd: path.join(build, 'node_modules'), env: {...process.env, ...environment}, encoding: 'utf8', timeout: 120_000,
   });
 }
