@@ -16,6 +16,7 @@ namespace oneflow {
 // may hold those of the first level.
 enum class LockLevel {
   kDiscovery,
+  kSessions,
   kProfile,
   kLayers,
   kRegistry,

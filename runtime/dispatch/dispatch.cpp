@@ -162,6 +162,21 @@ void call_inside(const Operator& op, const char* name, std::span<const of_value>
   if (infer_only) note_inner_call(op, arguments, results);
 }
 
+namespace {
+thread_local ForeseenWrites* foreseen = nullptr;
+}
+
+ForeseenWrites::ForeseenWrites() : outer_(std::exchange(foreseen, this)) {}
+ForeseenWrites::~ForeseenWrites() { foreseen = outer_; }
+
+void ForeseenWrites::note(const Tensor& tensor) {
+  if (foreseen) foreseen->tensors_.push_back(&tensor);
+}
+
+bool ForeseenWrites::contains(const Tensor& tensor) const {
+  return std::find(tensors_.begin(), tensors_.end(), &tensor) != tensors_.end();
+}
+
 TensorRef readable(const Tensor& tensor, const char* caller) {
   static const OperatorName lazy_clone("lazy_clone");
   if (!wanted_layers(tensor.carried_layers())) [[likely]]

@@ -6,6 +6,7 @@
 
 #include <span>
 #include <type_traits>
+#include <vector>
 
 #include "dispatch/call.h"
 #include "dispatch/values.h"
@@ -41,6 +42,23 @@ void release_value(of_value& value) noexcept;
 // layer wants to see the read: it then sees `lazy_clone`, and decides what is read.
 TensorRef readable(const Tensor& tensor, const char* caller);
 
+// Sees, while it lives, which tensors the bodies of this thread's calls for inference would write to.
+class ForeseenWrites {
+ public:
+  ForeseenWrites();
+  ForeseenWrites(const ForeseenWrites&) = delete;
+  ForeseenWrites& operator=(const ForeseenWrites&) = delete;
+  ~ForeseenWrites();
+
+  bool contains(const Tensor& tensor) const;
+  // Notes a write that is left out, if there is an object.
+  static void note(const Tensor& tensor);
+
+ private:
+  ForeseenWrites* const outer_;
+  std::vector<const Tensor*> tensors_;
+};
+
 // Calls operators on behalf of another one, for the functions of kinds.
 class Body {
  public:
@@ -64,7 +82,8 @@ class Body {
     const of_value arguments[] = {to_value(values)...};
     of_value results[count];
     for (size_t i = 0; i < count; ++i) results[i] = to_value(*to_tensor(targets[i]));
-    if (!call_.infer_only) call_inside(*name, call_.name, arguments, results, false);
+    if (!call_.infer_only) return call_inside(*name, call_.name, arguments, results, false);
+    for (const of_tensor target : targets) ForeseenWrites::note(*to_tensor(target));
   }
 
   // Calls an operator that writes its result to the argument `written`, which it returns. Inference writes nothing.
@@ -73,7 +92,10 @@ class Body {
     const of_value arguments[] = {to_value(values)...};
     const TensorRef target = share(*to_tensor(arguments[written].as.tensor));
     of_value result = to_value(target);
-    if (!call_.infer_only) call_inside(*name, call_.name, arguments, {&result, 1}, false);
+    if (call_.infer_only)
+      ForeseenWrites::note(*target);
+    else
+      call_inside(*name, call_.name, arguments, {&result, 1}, false);
     return target;
   }
 

@@ -16,7 +16,7 @@ FLOORS = [
     ["tensor"],
     ["dispatch"],
     ["ops", "einsum"],
-    ["autograd", "files", "parallel", "profile"],
+    ["autograd", "files", "graph", "parallel", "profile"],
     ["capi"],
 ]
 HEIGHT = {name: height for height, names in enumerate(FLOORS) for name in names}

@@ -15,66 +15,7 @@ from typing import Any, NamedTuple
 
 from oneflow_py import _native as native
 from oneflow_py._native import InvalidArgument, Tensor, TypeMismatch
-
-# The kinds of nodes, as the C API numbers them.
-_TENSOR, _DICTIONARY, _LIST = range(3)
-_MAX_NESTING = 64
-
-
-def _encoded(function: str, argument: str, text: Any) -> bytes:
-    """Returns a string for the C API. Raises TypeMismatch for other objects."""
-    if not isinstance(text, str):
-        raise TypeMismatch(f"{function}: {argument} must be str, got {_type_name(text)}")
-    try:
-        encoded = text.encode()
-    except UnicodeEncodeError:
-        raise InvalidArgument(f"{function}: {argument} must be Unicode, got {text!a}") from None
-    if b"\0" in encoded:
-        raise InvalidArgument(f"{function}: {argument} must not have a null byte, got {text!a}")
-    return encoded
-
-
-def _path(function: str, path: Any) -> bytes:
-    if not isinstance(path, str | bytes | os.PathLike):
-        raise TypeMismatch(f"{function}: path must be str, bytes or os.PathLike, got {_type_name(path)}")
-    try:
-        encoded = os.fsencode(path)
-    except UnicodeEncodeError:
-        raise InvalidArgument(f"{function}: path must be encodable, got {path!a}") from None
-    if b"\0" in encoded:
-        raise InvalidArgument(f"{function}: path must not have a null byte")
-    return encoded
-
-
-def _type_name(value: Any) -> str:
-    return "None" if value is None else type(value).__qualname__
-
-
-# A node as _save_file() takes it.
-_Node = tuple[int, int, bytes | None, Tensor | None]
-
-
-def _add_nodes(nodes: list[_Node], value: Any, key: bytes | None, depth: int) -> None:
-    """Appends the nodes of nested data, each before its items."""
-    if isinstance(value, Tensor):
-        nodes.append((_TENSOR, 0, key, value))
-        return
-    if not isinstance(value, Mapping | list | tuple):
-        what = "data" if depth == 0 else "an item of data"
-        raise TypeMismatch(f"save: {what} must be Tensor, dict, list or tuple, got {_type_name(value)}")
-    if depth == _MAX_NESTING:
-        raise InvalidArgument(f"save: dictionaries and lists must not be nested more than {_MAX_NESTING} deep")
-    if isinstance(value, Mapping):
-        pairs = [(_encoded("save", "a key", each), item) for each, item in value.items()]
-        nodes.append((_DICTIONARY, len(pairs), key, None))
-        for name, item in pairs:
-            _add_nodes(nodes, item, name, depth + 1)
-    else:
-        items = list(value)
-        nodes.append((_LIST, len(items), key, None))
-        for item in items:
-            _add_nodes(nodes, item, None, depth + 1)
-
+from oneflow_py.nested import TENSOR, encoded_path, encoded_text, nodes_of, restored, type_name
 
 def save(
     data: Any,
@@ -94,13 +35,12 @@ def save(
 
     Raises FileError if the file cannot be written, and DTypeError for a dtype that the format lacks.
     """
-    target = _path("save", path)
-    nodes: list[_Node] = []
-    _add_nodes(nodes, data, None, 0)
+    target = encoded_path("save", path)
+    nodes = nodes_of("save", data)
     if metadata is not None and not isinstance(metadata, Mapping):
-        raise TypeMismatch(f"save: metadata must be dict or None, got {_type_name(metadata)}")
+        raise TypeMismatch(f"save: metadata must be dict or None, got {type_name(metadata)}")
     pairs = [
-        (_encoded("save", "a key of metadata", key), _encoded("save", "a value of metadata", value))
+        (encoded_text("save", "a key of metadata", key), encoded_text("save", "a value of metadata", value))
         for key, value in (metadata or {}).items()
     ]
     native._save_file(target, nodes, pairs, _flag("save", "compress", compress))
@@ -108,7 +48,7 @@ def save(
 
 def _flag(function: str, argument: str, value: Any) -> bool:
     if not isinstance(value, bool):
-        raise TypeMismatch(f"{function}: {argument} must be bool, got {_type_name(value)}")
+        raise TypeMismatch(f"{function}: {argument} must be bool, got {type_name(value)}")
     return value
 
 
@@ -196,9 +136,9 @@ class TensorFile:
         handle = self._open()
         copy = not _flag("load", "mmap", mmap)
         nodes = handle.nodes(_flag("load", "flat", flat))
-        positions = [position for kind, _, _, position in nodes if kind == _TENSOR]
+        positions = [position for kind, _, _, position in nodes if kind == TENSOR]
         tensors = iter(handle.read(positions, _device(device), copy))
-        return _restored(iter(nodes), tensors)[1]
+        return restored(iter(nodes), tensors)
 
     def close(self) -> None:
         """Closes the file. Further calls do nothing."""
@@ -239,23 +179,10 @@ class TensorFile:
     def _position(self, function: str, name: Any) -> int:
         self._open()
         if not isinstance(name, str):
-            raise TypeMismatch(f"{function}: name must be str, got {_type_name(name)}")
+            raise TypeMismatch(f"{function}: name must be str, got {type_name(name)}")
         if name not in self._positions:
             raise InvalidArgument(f"{function}: there is no tensor {name!a}")
         return self._positions[name]
-
-
-def _restored(nodes: Iterator[tuple[int, int, str | None, int]], tensors: Iterator[Tensor]) -> tuple[str, Any]:
-    """Returns the key and the value of the next node."""
-    kind, count, key, _ = next(nodes)
-    value: Any
-    if kind == _TENSOR:
-        value = next(tensors)
-    elif kind == _DICTIONARY:
-        value = dict(_restored(nodes, tensors) for _ in range(count))
-    else:
-        value = [_restored(nodes, tensors)[1] for _ in range(count)]
-    return key or "", value
 
 
 def open_file(path: str | bytes | os.PathLike[Any], *, _caller: str = "open_file") -> TensorFile:
@@ -268,7 +195,7 @@ def open_file(path: str | bytes | os.PathLike[Any], *, _caller: str = "open_file
 
     Raises FileError if the file cannot be read, and InvalidArgument if it is malformed.
     """
-    return TensorFile(native._open_file(_path(_caller, path)))
+    return TensorFile(native._open_file(encoded_path(_caller, path)))
 
 
 # What the package exports directly.

@@ -1,30 +1,15 @@
 // What oneflow_py/files.py is made of. The Python code checks all arguments.
 
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-#include <oneflow/files.h>
 
-#include "bind.h"
+#include "nodes.h"
 
 namespace oneflow::python {
 namespace {
 
-// A node: its kind, its count, and its key and tensor or NULL. All strings are bytes.
-using Node = std::tuple<int32_t, uint32_t, std::optional<nb::bytes>, BorrowedTensor>;
-
 void save_file(const nb::bytes& path, const std::vector<Node>& items,
                const std::vector<std::pair<nb::bytes, nb::bytes>>& pairs, bool compress) {
-  std::vector<of_file_node> nodes;
-  for (const auto& [kind, count, key, tensor] : items) {
-    of_file_node node{};
-    node.kind = kind;
-    node.count = count;
-    if (key) node.key = key->c_str();
-    node.as.tensor = tensor.handle;
-    nodes.push_back(node);
-  }
+  const std::vector<of_file_node> nodes = nodes_of(items);
   std::vector<of_file_metadata> metadata;
   for (const auto& [key, value] : pairs) metadata.push_back({key.c_str(), value.c_str()});
   of_save_options options{};
@@ -79,11 +64,7 @@ nb::list File::nodes(bool flat) const {
   const of_file_node* nodes = nullptr;
   uint64_t count = 0;
   require(of_file_get_nodes(handle.get(), flat, &nodes, &count));
-  nb::list list;
-  for (const of_file_node& node : std::span(nodes, count)) {
-    list.append(nb::make_tuple(node.kind, node.count, node.key, node.as.entry));
-  }
-  return list;
+  return list_of({nodes, count});
 }
 
 std::vector<OwnedTensor> File::read(const std::vector<uint64_t>& positions, std::optional<of_device> device,

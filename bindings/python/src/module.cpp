@@ -83,6 +83,7 @@ int execute(PyObject* module) {
     }
     add_gradient_functions(module);
     add_file_functions(module);
+    add_graph_functions(module);
   }));
   if (!done) return -1;
   of_set_memory_pressure_callback(collect_garbage, nullptr);

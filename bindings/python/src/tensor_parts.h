@@ -44,6 +44,7 @@ std::vector<PyMethodDef> gradient_functions();    // gradients.cpp
 // Private functions, which the package's Python files call.
 void add_gradient_functions(PyObject* module);  // gradients.cpp
 void add_file_functions(PyObject* module);      // files.cpp
+void add_graph_functions(PyObject* module);     // graph.cpp
 
 bool add_expression_type(PyObject* module);  // expression.cpp
 bool add_profile_type(PyObject* module);     // profile.cpp

@@ -1,0 +1,296 @@
+"""Graphs: functions that are captured once, saved with their weights, and run without the code that made them.
+
+>>> import oneflow_py as flow
+>>> weight = flow.tensor([[1.0, 2.0], [3.0, 4.0]])
+>>> def layer(x):
+...     return flow.relu(x @ weight - 5)
+>>> g = flow.graph.capture(layer, flow.ones(1, 2), dynamic={"batch"})
+>>> g(flow.ones(3, 2))
+tensor([[0., 1.],
+        [0., 1.],
+        [0., 1.]])
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from oneflow_py import _native as native
+from oneflow_py._native import InvalidArgument, Tensor, TypeMismatch
+from oneflow_py.nested import TENSOR, encoded_path, encoded_text, nodes_of, restored, type_name
+
+# The parts of a graph, as the C API numbers them.
+_INPUT, _OUTPUT, _CONSTANT = range(3)
+_LARGEST = 2**63 - 1
+
+# Which dimensions of the inputs vary: a name for the first dimension of all inputs, or names by input and dimension.
+Dynamic = str | set[str] | Sequence[str] | Mapping[Any, Mapping[int, str] | Sequence[str | None]]
+
+
+class ValueInfo(NamedTuple):
+    """An input, an output or a constant of a graph.
+
+    shape: how each size follows from the named sizes: "64", "batch", "(time + 1)/2"; "?" if that is not known
+    """
+
+    name: str
+    dtype: native.dtype
+    device: native.device
+    shape: tuple[str, ...]
+
+
+class Graph:
+    """A program of calls of operators with its constants; see `capture` and `load`.
+
+    It does not change. `str()` gives its text, a line per call.
+    """
+
+    def __init__(self, handle: native._Graph) -> None:
+        self._handle = handle
+        self._inputs = handle.nodes(_INPUT)
+        self._outputs = handle.nodes(_OUTPUT)
+        self._returned = sum(kind == TENSOR for kind, *_ in self._outputs)
+        self._arguments = [key for _, _, key, _ in _children(self._inputs)]
+
+    @property
+    def inputs(self) -> list[ValueInfo]:
+        """The tensors that the graph takes. Those of nested arguments have joined names, such as "cache.0"."""
+        return [ValueInfo(*each) for each in self._handle.values(_INPUT)]
+
+    @property
+    def outputs(self) -> list[ValueInfo]:
+        """The tensors that the graph returns, without `states`."""
+        return [ValueInfo(*each) for each in self._handle.values(_OUTPUT)[: self._returned]]
+
+    @property
+    def states(self) -> list[ValueInfo]:
+        """The tensors to which the captured function has written: inputs or constants, which the graph copies."""
+        return [ValueInfo(*each) for each in self._handle.values(_OUTPUT)[self._returned :]]
+
+    @property
+    def constants(self) -> dict[str, Tensor]:
+        """The tensors that the graph holds, by their names."""
+        return {name: self._handle.constant(i) for i, (name, *_) in enumerate(self._handle.values(_CONSTANT))}
+
+    @property
+    def sizes(self) -> dict[str, range]:
+        """The named sizes, with the values that they can have."""
+        return {
+            name: range(minimum, maximum + 1, step) for name, minimum, maximum, step in self._handle.sizes()
+        }
+
+    def __call__(
+        self, *arguments: Any, states: bool = False, generator: native.Generator | None = None, **named: Any
+    ) -> Any:
+        """Runs the graph with arguments as those of the captured function, and returns what that has returned.
+
+            states: returns a tuple instead: the result, and a dictionary of the new `states`
+            generator: random operators draw from it instead of the default generator
+
+        Raises ShapeError, DTypeError or DeviceError for a tensor that is not as in `inputs`.
+        """
+        if not isinstance(states, bool):
+            raise TypeMismatch(f"run: states must be bool, got {type_name(states)}")
+        if generator is not None and not isinstance(generator, native.Generator):
+            raise TypeMismatch(f"run: generator must be Generator or None, got {type_name(generator)}")
+        nodes = nodes_of("run", self._bind(arguments, named), what="the arguments")
+        found = [(kind, count, None if key is None else key.decode()) for kind, count, key, _ in nodes]
+        if found != [(kind, count, key) for kind, count, key, _ in self._inputs]:
+            raise TypeMismatch("run: the arguments are nested in another way than at the capture; see inputs")
+        results = self._handle.run([tensor for *_, tensor in nodes if tensor is not None], generator)
+        output = restored(iter(self._outputs), iter(results))
+        if not states:
+            return output
+        names = [name for name, *_ in self._handle.values(_OUTPUT)]
+        return output, dict(zip(names[self._returned :], results[self._returned :], strict=True))
+
+    def save(self, path: str | bytes | os.PathLike[Any]) -> None:
+        """Saves the graph to a file: a safetensors file, whose tensors are the constants. Raises FileError."""
+        self._handle.save(encoded_path("save", path))
+
+    def __str__(self) -> str:
+        return self._handle.text()
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{name}: {dtype}[{', '.join(shape)}]" for name, dtype, _, shape in self.inputs)
+        calls = self._handle.call_count()
+        return f"<graph({arguments}) of {calls} call{'' if calls == 1 else 's'}>"
+
+    def _bind(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+        """Returns the arguments by their names, in the order of the captured function."""
+        names = self._arguments
+        if len(arguments) > len(names):
+            raise TypeMismatch(f"run: the graph takes {len(names)} arguments, got {len(arguments)}")
+        given = dict(zip(names, arguments, strict=False))
+        for name, value in named.items():
+            if name not in names:
+                raise TypeMismatch(f"run: there is no argument {name!a}; the graph takes {', '.join(map(str, names))}")
+            if name in given:
+                raise TypeMismatch(f"run: the argument {name!a} is given twice")
+            given[name] = value
+        missing = [name for name in names if name not in given]
+        if missing:
+            raise TypeMismatch(f"run: missing argument {missing[0]!a}")
+        return {name: given[name] for name in names}
+
+
+def _children(nodes: list[tuple[int, int, str | None, int]]) -> list[tuple[int, int, str | None, int]]:
+    """Returns the nodes that are items of the first node."""
+    children = []
+    at = 1
+    while at < len(nodes):
+        children.append(nodes[at])
+        waiting = 1
+        while waiting:
+            waiting += nodes[at][1] - 1
+            at += 1
+    return children
+
+
+def _argument_names(function: Callable[..., Any], count: int) -> list[str]:
+    """Returns the names of the first `count` positional parameters, or `input0`, `input1` if they have none."""
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        parameters = ()
+    names = [each.name for each in parameters if each.kind in kinds]
+    return names[:count] if len(names) >= count else [f"input{i}" for i in range(count)]
+
+
+def _dimensions(dynamic: Any, names: list[str], ranks: list[int]) -> Iterator[tuple[int, int, str]]:
+    """Gives the number of an input, a dimension of it and the name of its size for all that vary."""
+    if dynamic is None:
+        return
+    if isinstance(dynamic, str):
+        dynamic = [dynamic]
+    if not isinstance(dynamic, Mapping):
+        if not isinstance(dynamic, set | frozenset | Sequence) or len(dynamic) != 1:
+            raise TypeMismatch(
+                "capture: dynamic must be one name for the first dimension of all inputs, or a dict of the inputs' "
+                f"dimensions, got {dynamic!a}"
+            )
+        size = next(iter(dynamic))
+        yield from ((number, 0, size) for number, rank in enumerate(ranks) if rank > 0)
+        return
+    for key, dims in dynamic.items():
+        if key in names:
+            number = names.index(key)
+        elif isinstance(key, int) and not isinstance(key, bool) and 0 <= key < len(names):
+            number = key
+        else:
+            raise InvalidArgument(f"capture: dynamic has no input {key!a}; there are {', '.join(names)}")
+        if isinstance(dims, str) or not isinstance(dims, Mapping | Sequence):
+            raise TypeMismatch(f"capture: dynamic[{key!a}] must be a dict or a list, got {type_name(dims)}")
+        for dim, size in dims.items() if isinstance(dims, Mapping) else enumerate(dims):
+            if size is not None:
+                yield number, dim, size
+
+
+def _ranges(ranges: Any, sizes: list[str]) -> list[tuple[bytes, int, int, int]]:
+    """Returns the name, the minimum, the maximum and the step of each size."""
+    if ranges is not None and not isinstance(ranges, Mapping):
+        raise TypeMismatch(f"capture: ranges must be dict or None, got {type_name(ranges)}")
+    for name in ranges or {}:
+        if name not in sizes:
+            raise InvalidArgument(f"capture: ranges has {name!a}, which no dimension has in dynamic")
+    found = []
+    for size in sizes:
+        values = (ranges or {}).get(size, range(1, _LARGEST + 1))
+        if not isinstance(values, range) or values.step < 1 or not values:
+            raise TypeMismatch(f"capture: ranges[{size!a}] must be a range that is not empty, got {values!a}")
+        found.append((encoded_text("capture", "a size", size), values[0], min(values[-1], _LARGEST), values.step))
+    return found
+
+
+def capture(
+    function: Callable[..., Any],
+    example_inputs: Any,
+    *,
+    dynamic: Dynamic | None = None,
+    ranges: Mapping[str, range] | None = None,
+    weights: Mapping[str, Any] | None = None,
+) -> Graph:
+    """Captures a function of tensors as a graph. The function is called, but nothing is computed but shapes.
+
+        >>> g = flow.graph.capture(lambda x, y: x @ y, (flow.ones(2, 3), flow.ones(3, 4)),
+        ...                        dynamic={"x": ["rows", None], "y": {1: "columns"}})
+        >>> g(flow.ones(5, 3), flow.ones(3, 1)).shape
+        (5, 1)
+
+        function: takes tensors, or nested dictionaries and lists of them, and returns such
+        example_inputs: a tuple or a list of its arguments, or its only argument; their elements are not read
+        dynamic: which sizes vary: one name for the first dimension of all inputs, or for each input (by its name or
+            its number) its dimensions by their numbers or in a list, each with the name of its size. The function is
+            then called several times with different sizes.
+        ranges: the values that sizes can have, by their names; all from 1 on where there is none
+        weights: names for tensors that the function uses; nested names are joined. Others are called `constant`.
+
+    Tensors that the function uses and that are no inputs become constants. What it writes to, inputs or others, the
+    graph copies instead; the new tensors are `Graph.states`. Random operators draw new numbers in each run.
+
+    Raises Unsupported, with the line, where the function reads elements of a tensor that depends on its inputs, and
+    InvalidArgument if it does other things for other sizes.
+    """
+    if not callable(function):
+        raise TypeMismatch(f"capture: function must be callable, got {type_name(function)}")
+    is_list = isinstance(example_inputs, tuple | list)
+    arguments = list(example_inputs) if is_list else [example_inputs]
+    names = _argument_names(function, len(arguments))
+    examples = dict(zip(names, arguments, strict=True))
+    nodes = nodes_of("capture", examples, what="example_inputs")
+    tensors = [tensor for *_, tensor in nodes if tensor is not None]
+    places = list(_dimensions(dynamic, list(_names_of(examples)), [tensor.ndim for tensor in tensors]))
+    sizes: list[str] = []
+    for _, dim, size in places:
+        if not isinstance(size, str) or isinstance(dim, bool) or not isinstance(dim, int):
+            raise TypeMismatch(f"capture: dynamic must give names of sizes by dimension, got {size!a} for {dim!a}")
+        if size not in sizes:
+            sizes.append(size)
+    numbered = [(number, dim, sizes.index(size)) for number, dim, size in places]
+    running = native._start_capture(nodes, _ranges(ranges, sizes), numbered)
+    if weights is not None:
+        if not isinstance(weights, Mapping):
+            raise TypeMismatch(f"capture: weights must be dict or None, got {type_name(weights)}")
+        for name, tensor in _named_tensors(weights, ""):
+            running.name(tensor, encoded_text("capture", "a name", name))
+    layout = [(kind, count, key if key is None else key.decode(), 0) for kind, count, key, _ in nodes]
+    while (inputs := running.begin()) is not None:
+        try:
+            values = restored(iter(layout), iter(inputs))
+            running.end(nodes_of("capture", function(*values.values()), what="the result"))
+        except BaseException:
+            running.cancel()
+            raise
+    return Graph(native._finish_capture(running))
+
+
+def _named_tensors(data: Any, prefix: str) -> Iterator[tuple[str, Tensor]]:
+    """Gives the tensors of nested data with their joined names."""
+    if isinstance(data, Tensor):
+        yield prefix, data
+        return
+    if not isinstance(data, Mapping | list | tuple):
+        raise TypeMismatch(f"capture: an item of weights must be Tensor, dict, list or tuple, got {type_name(data)}")
+    for key, item in data.items() if isinstance(data, Mapping) else enumerate(data):
+        yield from _named_tensors(item, f"{prefix}.{key}" if prefix else str(key))
+
+
+def _names_of(data: Any) -> Iterator[str]:
+    """Gives the joined names of the tensors of nested data."""
+    yield from (name for name, _ in _named_tensors(data, ""))
+
+
+def load(path: str | bytes | os.PathLike[Any], *, verify: bool = False) -> Graph:
+    """Loads a graph that `Graph.save` has written. Its constants share the memory of the file.
+
+        verify: reads all of the file, and compares it with its checksum
+
+    Raises FileError if the file cannot be read, and InvalidArgument if it is malformed, damaged, or of another version.
+    """
+    if not isinstance(verify, bool):
+        raise TypeMismatch(f"load: verify must be bool, got {type_name(verify)}")
+    return Graph(native._load_graph(encoded_path("load", path), verify))

@@ -1,0 +1,173 @@
+// What oneflow_py/graph.py is made of. The Python code checks all arguments.
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <oneflow/session.h>
+
+#include "generator.h"
+#include "nodes.h"
+
+namespace oneflow::python {
+namespace {
+
+// A capture that is under way.
+struct Capture {
+  Owned<of_capture, of_capture_release> handle;
+  size_t input_count;
+
+  // Returns the inputs of the next run; None if no further run is needed.
+  std::optional<std::vector<OwnedTensor>> begin() const {
+    std::vector<of_tensor> tensors(input_count);
+    bool has_begun = false;
+    require(of_capture_begin(handle.get(), tensors.data(), &has_begun));
+    if (!has_begun) return {};
+    return std::vector<OwnedTensor>(tensors.begin(), tensors.end());
+  }
+  void end(const std::vector<Node>& outputs) const {
+    const std::vector<of_file_node> nodes = nodes_of(outputs);
+    require(of_capture_end(handle.get(), nodes.data(), nodes.size()));
+  }
+  void cancel() const { require(of_capture_cancel(handle.get())); }
+};
+
+// Starts a capture. A size is its name, minimum, maximum and step, a dimension the numbers of an input, of its
+// dimension and of its size.
+Capture start_capture(const std::vector<Node>& inputs,
+                      const std::vector<std::tuple<nb::bytes, int64_t, int64_t, int64_t>>& sizes,
+                      const std::vector<std::tuple<uint64_t, int32_t, int32_t>>& dimensions) {
+  const std::vector<of_file_node> nodes = nodes_of(inputs);
+  std::vector<of_named_size> named;
+  for (const auto& [name, minimum, maximum, step] : sizes) named.push_back({name.c_str(), minimum, maximum, step});
+  std::vector<of_named_dimension> places;
+  for (const auto& [input, dim, size] : dimensions) places.push_back({input, dim, size});
+  of_capture_options options{};
+  options.struct_size = sizeof(options);
+  options.sizes = named.data();
+  options.size_count = named.size();
+  options.dimensions = places.data();
+  options.dimension_count = places.size();
+  of_capture capture = nullptr;
+  require(of_capture_create(nodes.data(), nodes.size(), &options, &capture));
+  size_t count = 0;
+  for (const of_file_node& node : nodes) count += node.kind == OF_NODE_TENSOR;
+  return {Owned<of_capture, of_capture_release>(capture), count};
+}
+
+// A graph, and the session that runs it.
+struct Graph {
+  Owned<of_session, of_session_release> session;
+
+  of_graph handle() const { return of_session_graph(session.get()); }
+  of_graph_info info() const {
+    of_graph_info info{};
+    info.struct_size = sizeof(info);
+    require(of_graph_get_info(handle(), &info));
+    return info;
+  }
+  std::string text() const { return info().text; }
+  uint64_t call_count() const { return info().call_count; }
+  // Returns tuples (name, minimum, maximum, step).
+  nb::list sizes() const {
+    nb::list list;
+    const of_graph_info found = info();
+    for (const of_named_size& size : std::span(found.sizes, found.size_count))
+      list.append(nb::make_tuple(size.name, size.minimum, size.maximum, size.step));
+    return list;
+  }
+  // Returns tuples (name, dtype, device, sizes as strings) of a part.
+  nb::list values(int part) const;
+  nb::list nodes(int part) const {
+    const of_file_node* found = nullptr;
+    uint64_t count = 0;
+    require(of_graph_get_nodes(handle(), static_cast<of_graph_part>(part), &found, &count));
+    return list_of({found, count});
+  }
+  // Returns a constant: a copy once it is written to.
+  OwnedTensor constant(uint64_t position) const {
+    of_tensor tensor = nullptr, copy = nullptr;
+    require(of_graph_constant(handle(), position, &tensor));
+    const OwnedTensor owned(tensor);
+    require(of_tensor_lazy_clone(tensor, &copy));
+    return OwnedTensor(copy);
+  }
+  std::vector<OwnedTensor> run(const std::vector<BorrowedTensor>& inputs, nb::handle generator) const;
+  void save(const nb::bytes& path) const {
+    require(run_unlocked([&] { return of_graph_save(handle(), path.c_str()); }));
+  }
+};
+
+Graph graph_of(of_graph graph) {
+  const Owned<of_graph, of_graph_release> owned(graph);
+  of_session session = nullptr;
+  require(of_session_create(graph, nullptr, &session));
+  return {Owned<of_session, of_session_release>(session)};
+}
+
+Graph finish_capture(const Capture& capture) {
+  of_graph graph = nullptr;
+  require(of_capture_finish(capture.handle.get(), &graph));
+  return graph_of(graph);
+}
+
+Graph load_graph(const nb::bytes& path, bool verify) {
+  of_graph graph = nullptr;
+  require(run_unlocked([&] { return of_graph_load(path.c_str(), verify, &graph); }));
+  return graph_of(graph);
+}
+
+nb::list Graph::values(int part) const {
+  const of_graph_info found = info();
+  const uint64_t counts[] = {found.input_count, found.output_count, found.constant_count};
+  nb::list list;
+  for (uint64_t i = 0; i < counts[part]; ++i) {
+    of_graph_value value{};
+    value.struct_size = sizeof(value);
+    require(of_graph_value_at(handle(), static_cast<of_graph_part>(part), i, &value));
+    nb::list sizes;
+    for (int dim = 0; dim < value.rank; ++dim) sizes.append(nb::str(value.size_texts[dim]));
+    list.append(nb::make_tuple(value.name, value.dtype, value.device, nb::tuple(sizes)));
+  }
+  return list;
+}
+
+std::vector<OwnedTensor> Graph::run(const std::vector<BorrowedTensor>& inputs, nb::handle generator) const {
+  std::vector<of_tensor> tensors;
+  for (const BorrowedTensor& input : inputs) tensors.push_back(input.handle);
+  std::vector<of_value> outputs(info().output_count);
+  of_run_options options{};
+  options.struct_size = sizeof(options);
+  options.generator = generator.is_none() ? nullptr : generator_of(generator.ptr());
+  require(run_unlocked([&] {
+    return of_session_run(session.get(), tensors.data(), tensors.size(), outputs.data(), outputs.size(), &options);
+  }));
+  std::vector<OwnedTensor> results;
+  for (const of_value& output : outputs) results.emplace_back(output.as.tensor);
+  return results;
+}
+
+}  // namespace
+
+void add_graph_functions(PyObject* module) {
+  auto scope = nb::borrow<nb::module_>(module);
+  scope.def("_start_capture", start_capture);
+  scope.def("_finish_capture", finish_capture);
+  scope.def("_load_graph", load_graph);
+  nb::class_<Capture>(scope, "_Capture", nb::is_final())
+      .def("begin", &Capture::begin)
+      .def("end", &Capture::end)
+      .def("cancel", &Capture::cancel)
+      .def("name", [](const Capture& capture, BorrowedTensor tensor, const nb::bytes& name) {
+        require(of_capture_name(capture.handle.get(), tensor.handle, name.c_str()));
+      });
+  nb::class_<Graph>(scope, "_Graph", nb::is_final())
+      .def("text", &Graph::text)
+      .def("call_count", &Graph::call_count)
+      .def("sizes", &Graph::sizes)
+      .def("values", &Graph::values)
+      .def("nodes", &Graph::nodes)
+      .def("constant", &Graph::constant)
+      .def("run", &Graph::run, nb::arg("inputs"), nb::arg("generator").none())
+      .def("save", &Graph::save);
+}
+
+}  // namespace oneflow::python

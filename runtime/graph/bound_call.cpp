@@ -1,0 +1,107 @@
+#include "graph/bound_call.h"
+
+#include "dispatch/dimension_map.h"
+#include "dispatch/dispatch.h"
+
+namespace oneflow::graph {
+
+namespace {
+
+of_value number_value(of_value_kind kind, const of_scalar& number) {
+  switch (kind) {
+    case OF_VALUE_BOOL:
+      return to_value(number.as.integer != 0);
+    case OF_VALUE_UINT:
+      return {OF_VALUE_UINT, 0, {.natural = number.as.natural}};
+    default:
+      return to_value(number.as.real);
+  }
+}
+
+}  // namespace
+
+void BoundCall::bind(const Node& node, const Registers& registers, of_generator generator) {
+  // Lists must not move once values refer to them.
+  size_t integers = 0, tensors = 0;
+  for (const Argument& argument : node.arguments) {
+    integers += argument.sizes.size();
+    tensors += argument.values.size();
+  }
+  integers_.resize(integers);
+  tensors_.resize(tensors);
+  arguments_.resize(node.arguments.size());
+  int64_t* next_integer = integers_.data();
+  of_tensor* next_tensor = tensors_.data();
+  for (size_t i = 0; i < node.arguments.size(); ++i) {
+    const Argument& argument = node.arguments[i];
+    of_value& value = arguments_[i] = {argument.kind, 0, {}};
+    switch (argument.kind) {
+      case OF_VALUE_NONE:
+        if (generator && node.op->schema().arguments[i].type == ArgumentType::kGenerator)
+          value = {OF_VALUE_GENERATOR, 0, {.generator = generator}};
+        break;
+      case OF_VALUE_BOOL:
+      case OF_VALUE_FLOAT:
+      case OF_VALUE_UINT:
+        value = number_value(argument.kind, argument.number);
+        break;
+      case OF_VALUE_INT:
+        value.as.integer = evaluate(argument.sizes[0], [&](const Atom& atom) { return registers.size_of(atom); });
+        break;
+      case OF_VALUE_INT_LIST:
+        value.count = static_cast<int32_t>(argument.sizes.size());
+        value.as.integers = next_integer;
+        for (const SizeExpression& size : argument.sizes)
+          *next_integer++ = evaluate(size, [&](const Atom& atom) { return registers.size_of(atom); });
+        break;
+      case OF_VALUE_STRING:
+        value = to_value(std::string_view(argument.text));
+        break;
+      case OF_VALUE_DTYPE:
+        value.as.dtype = argument.dtype;
+        break;
+      case OF_VALUE_DEVICE:
+        value.as.device = argument.devices[0];
+        break;
+      case OF_VALUE_DEVICE_LIST:
+        value.count = static_cast<int32_t>(argument.devices.size());
+        value.as.devices = argument.devices.data();
+        break;
+      case OF_VALUE_TENSOR:
+        value = to_value(registers.tensors[static_cast<size_t>(argument.values[0])]);
+        break;
+      case OF_VALUE_TENSOR_LIST:
+        value.count = static_cast<int32_t>(argument.values.size());
+        value.as.tensors = next_tensor;
+        for (const ValueId item : argument.values)
+          *next_tensor++ = item == kNoValue ? nullptr : to_handle(registers.tensors[static_cast<size_t>(item)].get());
+        break;
+      default:
+        break;
+    }
+  }
+}
+
+std::vector<TensorRef> infer(Node& node, BoundCall& bound, const Registers& registers) {
+  const Schema& schema = node.op->schema();
+  bound.bind(node, registers, nullptr);
+  const ForeseenWrites foreseen;
+  of_value results[kMaxResults]{};
+  call_inside(*node.op, nullptr, bound.arguments(), {results, static_cast<size_t>(schema.result_count)}, true);
+  std::vector<TensorRef> found;
+  if (schema.gives_list) {
+    for (int i = 0; i < results[0].count; ++i)
+      found.push_back(TensorRef::adopt(to_tensor(std::exchange(results[0].as.tensors[i], nullptr))));
+    release_value(results[0]);
+  } else {
+    for (int i = 0; i < schema.result_count; ++i) found.push_back(TensorRef::adopt(to_tensor(results[i].as.tensor)));
+  }
+  node.writes = node.gives_results;
+  for_each_tensor(bound.arguments(), [&](int, int argument, const Tensor& operand) {
+    if (!schema.arguments[static_cast<size_t>(argument)].is_written) return;
+    node.writes |= !schema.has_body || foreseen.contains(operand);
+  });
+  return found;
+}
+
+}  // namespace oneflow::graph

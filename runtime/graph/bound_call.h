@@ -1,0 +1,43 @@
+// A call of a graph with tensors for its operands.
+#ifndef ONEFLOW_GRAPH_BOUND_CALL_H_
+#define ONEFLOW_GRAPH_BOUND_CALL_H_
+
+#include <span>
+#include <vector>
+
+#include "dispatch/values.h"
+#include "graph/graph.h"
+
+namespace oneflow::graph {
+
+// The tensors of values, and the named sizes, in one run of a graph.
+struct Registers {
+  std::vector<TensorRef> tensors;  // null for values that are not there
+  std::vector<int64_t> named_sizes;
+
+  int64_t size_of(const Atom& atom) const {
+    if (atom.value == kNoValue) return named_sizes[static_cast<size_t>(atom.number)];
+    return tensors[static_cast<size_t>(atom.value)]->size(atom.number);
+  }
+};
+
+// The arguments of calls, which borrow their tensors and texts. An object can be bound again and again.
+class BoundCall {
+ public:
+  // Binds the arguments of a call, whose operands must be there. `generator` replaces a generator that is not given, or
+  // is null.
+  void bind(const Node& node, const Registers& registers, of_generator generator);
+  std::span<const of_value> arguments() const { return arguments_; }
+
+ private:
+  std::vector<of_value> arguments_;
+  std::vector<int64_t> integers_;
+  std::vector<of_tensor> tensors_;
+};
+
+// Computes the shapes and dtypes of the results of a call: tensors without memory. Sets node.writes.
+std::vector<TensorRef> infer(Node& node, BoundCall& bound, const Registers& registers);
+
+}  // namespace oneflow::graph
+
+#endif  // ONEFLOW_GRAPH_BOUND_CALL_H_

@@ -1,0 +1,164 @@
+#include "graph/capture.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/characters.h"
+#include "base/error.h"
+#include "dispatch/dispatch.h"
+#include "dispatch/layers.h"
+#include "graph/merge.h"
+
+namespace oneflow::graph {
+
+namespace {
+
+// The runs of a program with sizes that vary. Two would give a line through any two numbers; the others test it.
+constexpr size_t kRuns = 5;
+// How far the sizes are from those of the example, in steps. No two sizes get the same row, and no row is a multiple of
+// another, so that it shows which size a number follows from.
+constexpr int64_t kDistances[][kRuns] = {{0, 1, 3, 7, 12}, {0, 2, 1, 5, 9},  {0, 5, 7, 1, 3},
+                                         {0, 3, 8, 2, 1},  {0, 7, 2, 11, 4}, {0, 4, 9, 3, 13}};
+
+// Returns a tensor with the elements of another one at this time, and without what layers keep with it.
+TensorRef snapshot(const Tensor& tensor) {
+  static constinit const OperatorName lazy_clone("lazy_clone");
+  const OpenLayers none(0);
+  const of_value argument = to_value(tensor);
+  of_value result{};
+  call_inside(*lazy_clone, nullptr, {&argument, 1}, {&result, 1}, false);
+  return TensorRef::adopt(to_tensor(result.as.tensor));
+}
+
+// Returns a name that is not taken yet: `wanted`, or with a number.
+std::string free_name(std::set<std::string>& taken, const std::string& wanted) {
+  std::string name = wanted;
+  for (int i = 1; !taken.insert(name).second; ++i) name = wanted + "." + std::to_string(i);
+  return name;
+}
+
+// Makes copies of the constants to which the program writes, before its first call, and returns them as outputs.
+void add_states(Program& program, const std::set<ValueId>& written) {
+  static constinit const OperatorName clone("clone");
+  std::vector<Node> copies;
+  std::set<std::string> names;
+  for (const Output& output : program.outputs) names.insert(output.name);
+  const auto add_state = [&](ValueId& value, const std::string& name) {
+    if (!written.contains(value)) return;
+    const auto original = static_cast<ValueId>(program.values.size());
+    Value copy = program.values[static_cast<size_t>(value)];
+    program.values.push_back(std::move(copy));
+    Node node{&*clone, std::vector<Argument>((*clone).schema().arguments.size()), {value}};
+    for (Argument& argument : node.arguments) argument.kind = OF_VALUE_NONE;
+    node.arguments[0].kind = OF_VALUE_TENSOR;
+    node.arguments[0].values = {original};
+    copies.push_back(std::move(node));
+    program.outputs.push_back({free_name(names, name), value});
+    value = original;
+  };
+  for (Input& input : program.inputs) add_state(input.value, input.name);
+  for (Constant& constant : program.constants) add_state(constant.value, constant.name);
+  program.nodes.insert(program.nodes.begin(), copies.begin(), copies.end());
+}
+
+}  // namespace
+
+Capture::Capture(std::vector<ExampleInput> inputs, std::string input_structure, std::vector<NamedSize> sizes)
+    : inputs_(std::move(inputs)), input_structure_(std::move(input_structure)), sizes_(std::move(sizes)) {
+  for (const ExampleInput& input : inputs_) {
+    for (size_t dim = 0; dim < input.named_sizes.size(); ++dim) {
+      const int number = input.named_sizes[dim];
+      if (number < 0) continue;
+      const NamedSize& size = sizes_[static_cast<size_t>(number)];
+      const int64_t found = input.example->size(static_cast<int>(dim));
+      if (found != size.example)
+        fail(OF_INVALID_ARGUMENT, "the size '%s' is %ld in one dimension, and %ld in dimension %zu of '%s'",
+             printable(size.name).c_str(), size.example, found, dim, printable(input.name).c_str());
+    }
+  }
+  const size_t count = sizes_.empty() ? 1 : kRuns;
+  for (size_t run = 0; run < count; ++run) runs_.push_back(sizes_of_run(run));
+}
+
+Capture::~Capture() = default;
+
+std::vector<int64_t> Capture::sizes_of_run(size_t run) const {
+  std::vector<int64_t> sizes;
+  for (size_t i = 0; i < sizes_.size(); ++i) {
+    const NamedSize& size = sizes_[i];
+    const int64_t distance =
+        (kDistances[i % std::size(kDistances)][run] + static_cast<int64_t>(i / std::size(kDistances))) *
+        (run ? size.step : 0);
+    // Where the range ends, sizes below the example serve as well.
+    const bool fits_above = distance <= size.maximum - size.example;
+    const int64_t chosen = fits_above ? size.example + distance : size.example - distance;
+    sizes.push_back(std::clamp(chosen, size.minimum, size.maximum - (size.maximum - size.minimum) % size.step));
+  }
+  return sizes;
+}
+
+void Capture::name(const Tensor& constant, std::string name) {
+  names_.try_emplace(&constant, std::move(name), share(constant));
+}
+
+std::optional<std::vector<TensorRef>> Capture::begin() {
+  if (scope_) fail(OF_INVALID_ARGUMENT, "the last run has not ended");
+  if (outputs_.size() == runs_.size()) return {};
+  const std::vector<int64_t>& sizes = runs_[outputs_.size()];
+  recordings_.resize(outputs_.size());
+  const Ref<Recording>& recording = recordings_.emplace_back(Recording::create());
+  std::vector<TensorRef> tensors;
+  for (const ExampleInput& input : inputs_) {
+    Shape shape = input.example->sizes();
+    for (size_t dim = 0; dim < input.named_sizes.size(); ++dim)
+      if (input.named_sizes[dim] >= 0)
+        shape[static_cast<int>(dim)] = sizes[static_cast<size_t>(input.named_sizes[dim])];
+    tensors.push_back(recording->add_value(input.example->dtype(), input.example->device(), shape));
+  }
+  scope_.emplace(recording);
+  return tensors;
+}
+
+void Capture::end(std::vector<std::string> names, const std::vector<TensorRef>& outputs, std::string structure) {
+  if (!scope_) fail(OF_INVALID_ARGUMENT, "no run has begun");
+  RecordedOutputs recorded{std::move(names), {}, std::move(structure)};
+  for (const TensorRef& output : outputs) recorded.values.push_back(recordings_.back()->value_of(*output));
+  cancel();
+  outputs_.push_back(std::move(recorded));
+}
+
+void Capture::cancel() {
+  scope_.reset();
+  if (!recordings_.empty()) recordings_.back()->end();
+}
+
+Ref<Graph> Capture::finish() {
+  if (outputs_.size() != runs_.size()) fail(OF_INVALID_ARGUMENT, "the program must run once more");
+  Program program = merge({sizes_, runs_, recordings_, outputs_});
+  program.sizes = sizes_;
+  program.input_structure = input_structure_;
+  for (size_t i = 0; i < inputs_.size(); ++i) {
+    const ExampleInput& input = inputs_[i];
+    program.inputs.push_back({input.name, static_cast<ValueId>(i)});
+    std::vector<SizeExpression>& sizes = program.values[i].sizes;
+    for (size_t dim = 0; dim < sizes.size(); ++dim) {
+      const int number = input.named_sizes.empty() ? -1 : input.named_sizes[dim];
+      sizes[dim] = number < 0 ? SizeExpression{input.example->size(static_cast<int>(dim)), {}, 1}
+                              : SizeExpression{0, {{1, {{kNoValue, number}}}}, 1};
+    }
+  }
+  std::set<std::string> names;
+  for (const auto& [value, tensor] : recordings_[0]->constants()) {
+    const ValueId root = recordings_[0]->values()[static_cast<size_t>(value)].root;
+    if (root != value && recordings_[0]->written().contains(root))
+      fail(OF_UNSUPPORTED,
+           "the program writes to a tensor that shares memory with another one; clone one of them first");
+    const auto named = names_.find(tensor.get());
+    const std::string name = named != names_.end() ? named->second.first : "constant";
+    program.constants.push_back({free_name(names, name), value, snapshot(*tensor)});
+  }
+  add_states(program, recordings_[0]->written());
+  return Graph::create(std::move(program));
+}
+
+}  // namespace oneflow::graph

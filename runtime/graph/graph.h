@@ -1,0 +1,148 @@
+// Graphs: programs of calls of operators, which were captured once, with the tensors that they use.
+//
+// A value is a variable that holds a tensor. Most calls define new values; a call that writes to a tensor in place
+// changes the elements of a value, and of those that share its memory.
+#ifndef ONEFLOW_GRAPH_GRAPH_H_
+#define ONEFLOW_GRAPH_GRAPH_H_
+
+#include <oneflow/graph.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/ref.h"
+#include "base/scalar.h"
+#include "dispatch/operator.h"
+#include "files/structure.h"
+#include "graph/size_expression.h"
+#include "tensor/tensor.h"
+
+// The type that an of_graph points to.
+struct of_graph_object {};
+
+namespace oneflow::graph {
+
+// A size of the inputs that varies from run to run.
+struct NamedSize {
+  std::string name;
+  int64_t example;  // its value at the capture
+  int64_t minimum = 1, maximum = INT64_MAX, step = 1;
+
+  // Returns whether it can have a value.
+  bool allows(int64_t size) const { return size >= minimum && size <= maximum && (size - minimum) % step == 0; }
+};
+
+struct Value {
+  of_dtype dtype;
+  of_device device;
+  std::vector<SizeExpression> sizes;  // an atom for the size itself says that it follows from no others
+};
+
+// An argument of a call.
+struct Argument {
+  of_value_kind kind = OF_VALUE_ABSENT;
+  of_scalar number{};                      // of a BOOL, FLOAT or UINT
+  of_dtype dtype = OF_DTYPE_NONE;          // of a DTYPE
+  std::vector<of_device> devices = {};     // of a DEVICE or a DEVICE_LIST
+  std::string text = {};                   // of a STRING
+  std::vector<SizeExpression> sizes = {};  // of an INT or an INT_LIST
+  std::vector<ValueId> values = {};        // of a TENSOR or a TENSOR_LIST, of which items can be missing
+  bool operator==(const Argument&) const;
+};
+
+// A call of an operator.
+struct Node {
+  const Operator* op;
+  std::vector<Argument> arguments;  // of the signature, all of them
+  std::vector<ValueId> results;
+  bool gives_results = false;  // whether the results are values that exist already, to which the call writes
+  bool writes = false;         // whether it writes to these, or to operands
+};
+
+struct Input {
+  std::string name;
+  ValueId value;
+};
+
+// A tensor that the program uses, and does not compute.
+struct Constant {
+  std::string name;
+  ValueId value;
+  TensorRef tensor;
+};
+
+struct Output {
+  std::string name;
+  ValueId value;
+};
+
+struct Program {
+  std::vector<NamedSize> sizes;
+  std::vector<Value> values;
+  std::vector<Input> inputs;
+  std::vector<Constant> constants;
+  std::vector<Node> nodes;
+  std::vector<Output> outputs;                    // those that the program returns, and then those that it writes to
+  size_t returned = 0;                            // the number of the first ones
+  std::string input_structure, output_structure;  // how they are nested: see files/structure.h
+};
+
+// An input, an output or a constant in words.
+struct ValueDescription {
+  std::string name;
+  const Value* value;
+  Shape sizes;  // -1 for those that vary
+  std::vector<std::string> size_texts;
+  std::vector<const char*> size_pointers;
+};
+
+// What programs outside see of a graph.
+struct Description {
+  explicit Description(const Program& program);
+  Description(const Description&) = delete;
+  Description& operator=(const Description&) = delete;
+
+  std::string text;
+  std::vector<of_named_size> sizes;
+  std::vector<ValueDescription> parts[3];  // by of_graph_part
+  // How inputs and outputs are nested; entries are positions.
+  std::unique_ptr<const files::Tree> inputs, outputs;
+};
+
+// A program that does not change.
+class Graph final : public of_graph_object, public RefCounted<Graph> {
+ public:
+  // Checks the program: its numbers, names and types, and by inference the shapes of all calls. Throws InvalidArgument
+  // or the error of a call.
+  static Ref<Graph> create(Program program);
+
+  const Program& program() const { return program_; }
+  // What the C API shows of the graph.
+  const Description& description() const { return description_; }
+  void destroy() noexcept { delete this; }
+
+ private:
+  explicit Graph(Program program) : program_(std::move(program)), description_(program_) {}
+  ~Graph() = default;
+
+  const Program program_;
+  const Description description_;
+};
+
+// Calls visit(value) for each value that a call reads.
+template <class Visit>
+void for_each_operand(const Node& node, Visit&& visit) {
+  for (const Argument& argument : node.arguments)
+    for (const ValueId value : argument.values)
+      if (value != kNoValue) visit(value);
+}
+
+// Returns whether a call may return a view of an operand, or the operand itself.
+bool may_alias(const Operator& op);
+
+inline Graph* to_graph(of_graph handle) { return static_cast<Graph*>(handle); }
+
+}  // namespace oneflow::graph
+
+#endif  // ONEFLOW_GRAPH_GRAPH_H_

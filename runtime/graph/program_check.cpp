@@ -1,0 +1,203 @@
+#include "graph/program_check.h"
+
+#include <set>
+
+#include "base/characters.h"
+#include "base/error.h"
+#include "dispatch/dispatch.h"
+#include "graph/bound_call.h"
+#include "graph/text.h"
+
+namespace oneflow::graph {
+
+namespace {
+
+class Checker {
+ public:
+  explicit Checker(Program& program) : program_(program), roots_(program.values.size(), kNoValue) {
+    registers_.tensors.resize(program.values.size());
+  }
+
+  void run() {
+    check_sizes();
+    for (const Input& input : program_.inputs) define_input(input);
+    for (const Constant& constant : program_.constants) define_constant(constant);
+    for (size_t i = 0; i < program_.nodes.size(); ++i) define_results(program_.nodes[i], i);
+    std::set<std::string> names;
+    for (const Output& output : program_.outputs) {
+      check_name(names, "output", output.name);
+      use(output.value);
+    }
+  }
+
+ private:
+  const Value& use(ValueId value) const {
+    if (value < 0 || static_cast<size_t>(value) >= program_.values.size() ||
+        !registers_.tensors[static_cast<size_t>(value)])
+      fail(OF_INVALID_ARGUMENT, "%%%d is used before it is defined", value);
+    return program_.values[static_cast<size_t>(value)];
+  }
+
+  static void check_name(std::set<std::string>& names, const char* what, const std::string& name) {
+    if (!names.insert(name).second) fail(OF_INVALID_ARGUMENT, "there are two %ss '%s'", what, printable(name).c_str());
+  }
+
+  void check_sizes() {
+    std::set<std::string> names;
+    for (const NamedSize& size : program_.sizes) {
+      check_name(names, "size", size.name);
+      if (!is_size_name(size.name))
+        fail(OF_INVALID_ARGUMENT, "the name of a size must be a word of letters, digits and _, got '%s'",
+             printable(size.name).c_str());
+      if (size.minimum < 0 || size.step < 1 || !size.allows(size.example))
+        fail(OF_INVALID_ARGUMENT, "the size '%s' does not allow its example %ld", printable(size.name).c_str(),
+             size.example);
+      registers_.named_sizes.push_back(size.example);
+    }
+  }
+
+  // Throws InvalidArgument unless an expression refers to sizes that are known.
+  void check_expression(const SizeExpression& expression, ValueId itself = kNoValue) const {
+    if (expression.divisor < 1) fail(OF_INVALID_ARGUMENT, "the divisor of a size must be positive");
+    for (const Term& term : expression.terms)
+      for (const Atom& atom : term.atoms) {
+        if (atom.value == kNoValue) {
+          if (atom.number < 0 || static_cast<size_t>(atom.number) >= program_.sizes.size())
+            fail(OF_INVALID_ARGUMENT, "there is no size number %d", atom.number);
+          continue;
+        }
+        const size_t rank = atom.value == itself ? program_.values[static_cast<size_t>(itself)].sizes.size()
+                                                 : use(atom.value).sizes.size();
+        if (atom.number < 0 || static_cast<size_t>(atom.number) >= rank)
+          fail(OF_INVALID_ARGUMENT, "%%%d has no dimension %d", atom.value, atom.number);
+      }
+  }
+
+  // Defines a value, whose tensor must be as the program says.
+  void define(ValueId id, TensorRef tensor) {
+    if (id < 0 || static_cast<size_t>(id) >= program_.values.size())
+      fail(OF_INVALID_ARGUMENT, "there is no value %%%d", id);
+    const Value& value = program_.values[static_cast<size_t>(id)];
+    if (value.dtype != tensor->dtype() || value.sizes.size() != tensor->sizes().size())
+      fail(OF_INVALID_ARGUMENT, "%%%d must be %s with %zu dimensions, but is %s of shape %s", id,
+           dtype_name(value.dtype), value.sizes.size(), dtype_name(tensor->dtype()), to_text(tensor->sizes()).c_str());
+    for (const SizeExpression& size : value.sizes) check_expression(size, id);
+    registers_.tensors[static_cast<size_t>(id)] = std::move(tensor);
+    for (int dim = 0; dim < static_cast<int>(value.sizes.size()); ++dim) {
+      const int64_t expected =
+          evaluate(value.sizes[static_cast<size_t>(dim)], [&](const Atom& atom) { return registers_.size_of(atom); });
+      const int64_t found = registers_.tensors[static_cast<size_t>(id)]->size(dim);
+      if (expected != found)
+        fail(OF_INVALID_ARGUMENT, "dimension %d of %%%d must be %ld, but is %ld", dim, id, expected, found);
+    }
+  }
+
+  // Defines a value that only one thing may define.
+  void define_once(ValueId id, TensorRef tensor) {
+    if (id >= 0 && static_cast<size_t>(id) < registers_.tensors.size() && registers_.tensors[static_cast<size_t>(id)])
+      fail(OF_INVALID_ARGUMENT, "%%%d is defined twice", id);
+    define(id, std::move(tensor));
+  }
+
+  void define_input(const Input& input) {
+    check_name(input_names_, "input", input.name);
+    if (input.value < 0 || static_cast<size_t>(input.value) >= program_.values.size())
+      fail(OF_INVALID_ARGUMENT, "there is no value %%%d", input.value);
+    const Value& value = program_.values[static_cast<size_t>(input.value)];
+    Shape sizes;
+    for (const SizeExpression& size : value.sizes) {
+      const bool is_name = size.terms.size() == 1 && size.terms[0].factor == 1 && size.terms[0].atoms.size() == 1 &&
+                           size.terms[0].atoms[0].value == kNoValue && size.constant == 0 && size.divisor == 1;
+      if (!size.is_constant() && !is_name)
+        fail(OF_INVALID_ARGUMENT, "the sizes of input '%s' must be numbers or named sizes",
+             printable(input.name).c_str());
+      check_expression(size);
+      sizes.push_back(evaluate(size, [&](const Atom& atom) { return registers_.size_of(atom); }));
+    }
+    define_once(input.value, Tensor::without_memory(sizes, value.dtype, value.device));
+    share(input.value);
+  }
+
+  void define_constant(const Constant& constant) {
+    check_name(constant_names_, "constant", constant.name);
+    if (!constant.tensor || !constant.tensor->has_memory())
+      fail(OF_INVALID_ARGUMENT, "constant '%s' has no elements", printable(constant.name).c_str());
+    define_once(constant.value, Tensor::without_memory(*constant.tensor));
+    share(constant.value);
+  }
+
+  void share(ValueId value) {
+    roots_[static_cast<size_t>(value)] = value;
+    shared_.insert(value);
+  }
+
+  void define_results(Node& node, size_t number) {
+    try {
+      check_node(node);
+    } catch (const Error& error) {
+      throw Error(error.status(),
+                  "call " + std::to_string(number) + ", " + node.op->schema().name + ": " + error.text());
+    }
+  }
+
+  void check_node(Node& node) {
+    for (const Argument& argument : node.arguments) {
+      for (const ValueId value : argument.values)
+        if (value != kNoValue) use(value);
+      for (const SizeExpression& size : argument.sizes) check_expression(size);
+    }
+    std::vector<TensorRef> found = infer(node, bound_, registers_);
+    if (node.writes) check_writes(node);
+    if (found.size() != node.results.size())
+      fail(OF_INVALID_ARGUMENT, "it has %zu results, not %zu", found.size(), node.results.size());
+    for (size_t i = 0; i < found.size(); ++i) {
+      const ValueId id = node.results[i];
+      if (node.gives_results) {
+        use(id);
+        check_destination(*registers_.tensors[static_cast<size_t>(id)], found[i]->sizes(), found[i]->dtype());
+        continue;
+      }
+      // A call that returns an operand as it is defines no new value.
+      const bool is_operand = id >= 0 && static_cast<size_t>(id) < registers_.tensors.size() &&
+                              registers_.tensors[static_cast<size_t>(id)].get() == found[i].get();
+      if (is_operand) continue;
+      define_once(id, std::move(found[i]));
+      const ValueId operand = first_operand(node);
+      roots_[static_cast<size_t>(id)] = may_alias(*node.op) && operand != kNoValue ? root_of(operand) : id;
+    }
+  }
+
+  static ValueId first_operand(const Node& node) {
+    ValueId first = kNoValue;
+    for_each_operand(node, [&](ValueId value) { first = first == kNoValue ? value : first; });
+    return first;
+  }
+
+  ValueId root_of(ValueId value) const { return roots_[static_cast<size_t>(value)]; }
+
+  // Throws InvalidArgument if a call writes to the memory of an input or a constant, which all runs share.
+  void check_writes(const Node& node) const {
+    const auto check = [&](ValueId value) {
+      if (value != kNoValue && shared_.contains(root_of(value)))
+        fail(OF_INVALID_ARGUMENT, "it writes to %%%d, which shares memory with an input or a constant", value);
+    };
+    if (node.gives_results)
+      for (const ValueId result : node.results) check(result);
+    for (size_t i = 0; i < node.arguments.size(); ++i)
+      if (node.op->schema().arguments[i].is_written)
+        for (const ValueId value : node.arguments[i].values) check(value);
+  }
+
+  Program& program_;
+  Registers registers_;
+  BoundCall bound_;
+  std::set<std::string> input_names_, constant_names_;
+  std::vector<ValueId> roots_;  // the value that each is a view of, or may be
+  std::set<ValueId> shared_;    // the inputs and constants
+};
+
+}  // namespace
+
+void check_program(Program& program) { Checker(program).run(); }
+
+}  // namespace oneflow::graph

@@ -1,0 +1,240 @@
+#include "graph/recording.h"
+
+#include <algorithm>
+#include <mutex>
+#include <string_view>
+
+#include "base/error.h"
+#include "dispatch/dimension_map.h"
+#include "dispatch/dispatch.h"
+#include "dispatch/layers.h"
+
+namespace oneflow::graph {
+
+namespace {
+
+constexpr uint32_t kCaptureBit = uint32_t{1} << OF_LAYER_CAPTURE;
+
+// What a tensor that stands for a value carries.
+struct Symbol {
+  Ref<Recording> recording;
+  ValueId value;
+};
+
+const Symbol* symbol_of(const Tensor& tensor) {
+  return static_cast<const Symbol*>(tensor.extensions().find(OF_LAYER_CAPTURE));
+}
+
+thread_local Ref<Recording> current;
+
+// Returns the recording that a call belongs to; null if there is none.
+Recording* recording_of(const Call& call) {
+  Recording* found = current.get();
+  const auto look = [&](const Tensor& tensor) {
+    if (const Symbol* symbol = symbol_of(tensor); symbol && !found) found = symbol->recording.get();
+  };
+  for_each_tensor(call, [&](int, int, const Tensor& tensor) { look(tensor); });
+  for_each_given(call.results, look);
+  return found;
+}
+
+// Returns whether a call of lazy_clone stands for a read of elements by a function that is no operator.
+bool is_read(const Call& call) {
+  return std::string_view(call.schema().name) == "lazy_clone" && call.name != call.schema().function_name;
+}
+
+// The function of the layer.
+void enter(of_layer_call& state) {
+  Call& call = state.call;
+  Recording* const recording = recording_of(call);
+  if (!recording || call.infer_only) return next_layer(state, OF_BODY_HIDDEN);
+  if (is_read(call)) {
+    const Tensor& read = call.tensor(0);
+    if (!symbol_of(read) && !recording->written().contains(recording->value_of(read)))
+      return next_layer(state, OF_BODY_HIDDEN);
+    fail(OF_UNSUPPORTED,
+         "the tensor has no elements while a graph is captured: what depends on them cannot be part of the graph");
+  }
+  recording->record(call);
+}
+
+void install() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    const auto function = [](void*, of_layer_call* state) { return guard([&] { enter(*state); }); };
+    install_layer(OF_LAYER_CAPTURE, OF_LAYER_ON_REQUEST, function, nullptr);
+  });
+}
+
+}  // namespace
+
+RecordedScope::RecordedScope(Ref<Recording> recording)
+    : before_(std::exchange(current, std::move(recording))), asked_before_(thread_state.asked_layers) {
+  install();
+  thread_state.asked_layers |= kCaptureBit;
+}
+
+RecordedScope::~RecordedScope() {
+  current = before_;
+  thread_state.asked_layers = asked_before_;
+}
+
+void Recording::attach(const Tensor& tensor, ValueId value) {
+  auto symbol = std::make_unique<Symbol>(Symbol{Ref<Recording>::share(this), value});
+  tensor.extensions().add(OF_LAYER_CAPTURE, symbol.get(), [](void* data) { delete static_cast<Symbol*>(data); });
+  symbol.release();
+}
+
+ValueId Recording::new_value(const Tensor& tensor) {
+  const auto value = static_cast<ValueId>(values_.size());
+  values_.push_back({tensor.dtype(), tensor.device(), tensor.sizes(), value});
+  return value;
+}
+
+TensorRef Recording::add_value(of_dtype dtype, of_device device, Sizes sizes) {
+  TensorRef tensor = Tensor::without_memory(sizes, dtype, device);
+  attach(*tensor, new_value(*tensor));
+  return tensor;
+}
+
+ValueId Recording::value_of(const Tensor& tensor) {
+  if (const Symbol* symbol = symbol_of(tensor)) {
+    if (symbol->recording.get() != this || !is_open_)
+      fail(OF_INVALID_ARGUMENT, "a tensor stands for a value of another capture, or of one that has ended");
+    return symbol->value;
+  }
+  if (!tensor.has_memory()) fail(OF_INVALID_ARGUMENT, "a tensor without elements cannot be part of a graph");
+  const auto [found, is_new] = numbers_.try_emplace(&tensor, static_cast<ValueId>(values_.size()));
+  if (is_new) {
+    const ValueId value = new_value(tensor);
+    constants_.emplace_back(value, share(tensor));
+    // Tensors of the program that share memory are one state: what is written to one, others read.
+    if (tensor.is_view()) {
+      const ValueId root = value_of(*tensor.base());
+      values_[static_cast<size_t>(value)].root = root;
+    }
+    return value;
+  }
+  return found->second;
+}
+
+Argument Recording::argument_of(const of_value& value) {
+  Argument argument;
+  argument.kind = static_cast<of_value_kind>(value.kind);
+  const auto count = static_cast<size_t>(value.count);
+  switch (argument.kind) {
+    case OF_VALUE_BOOL:
+    case OF_VALUE_FLOAT:
+    case OF_VALUE_UINT:
+      argument.number = scalar_of(value);
+      break;
+    case OF_VALUE_INT:
+      argument.sizes = {{value.as.integer, {}, 1}};
+      break;
+    case OF_VALUE_INT_LIST:
+      for (const int64_t item : std::span(value.as.integers, count)) argument.sizes.push_back({item, {}, 1});
+      break;
+    case OF_VALUE_STRING:
+      argument.text.assign(value.as.string, count);
+      break;
+    case OF_VALUE_DTYPE:
+      argument.dtype = value.as.dtype;
+      break;
+    case OF_VALUE_DEVICE:
+      argument.devices = {value.as.device};
+      break;
+    case OF_VALUE_DEVICE_LIST:
+      argument.devices.assign(value.as.devices, value.as.devices + count);
+      break;
+    case OF_VALUE_TENSOR:
+      argument.values = {value_of(*to_tensor(value.as.tensor))};
+      break;
+    case OF_VALUE_TENSOR_LIST:
+      for (const of_tensor item : std::span(value.as.tensors, count))
+        argument.values.push_back(item ? value_of(*to_tensor(item)) : kNoValue);
+      break;
+    case OF_VALUE_GENERATOR:  // the graph draws from the generator of each run
+      argument.kind = OF_VALUE_NONE;
+      break;
+    default:
+      break;
+  }
+  return argument;
+}
+
+// Stores the tensor of a result in `result`, and returns the number of its value. Takes ownership of `inferred`.
+ValueId Recording::store_result(Call& call, of_tensor inferred, of_tensor given, of_tensor& result) {
+  const TensorRef found = TensorRef::adopt(to_tensor(inferred));
+  if (given) {
+    check_destination(*to_tensor(given), found->sizes(), found->dtype());
+    const ValueId value = value_of(*to_tensor(given));
+    mark_written(value);
+    return value;
+  }
+  if (const Symbol* symbol = symbol_of(*found)) {  // the call has returned an operand as it is
+    result = to_handle(TensorRef(found).detach());
+    return symbol->value;
+  }
+  const ValueId value = new_value(*found);
+  attach(*found, value);
+  if (may_alias(call.op)) {
+    ValueId operand = kNoValue;
+    for_each_tensor(call, [&](int, int, const Tensor& tensor) {
+      if (operand == kNoValue) operand = value_of(tensor);
+    });
+    if (operand != kNoValue) values_.back().root = values_[static_cast<size_t>(operand)].root;
+  }
+  result = to_handle(TensorRef(found).detach());
+  return value;
+}
+
+void Recording::record(Call& call) {
+  const Schema& schema = call.schema();
+  if (call.box) fail(OF_UNSUPPORTED, "parts of results cannot be captured");
+  const std::span<const of_value> arguments(call.arguments, schema.arguments.size());
+  Node node{&call.op, {}, {}};
+  for (const of_value& argument : arguments) node.arguments.push_back(argument_of(argument));
+
+  const ForeseenWrites foreseen;
+  of_value inferred[kMaxResults]{};
+  call_inside(call.op, call.name, arguments, {inferred, call.results.size()}, true);
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (!schema.arguments[i].is_written) continue;
+    for_each_tensor({&arguments[i], 1}, [&](int, int, const Tensor& operand) {
+      if (schema.has_body && !foreseen.contains(operand)) return;
+      mark_written(value_of(operand));
+      node.writes = true;
+    });
+  }
+
+  if (schema.gives_list) {
+    of_value& given = call.results[0];
+    node.gives_results = given.kind == OF_VALUE_TENSOR_LIST;
+    if (node.gives_results && given.count != inferred[0].count) {
+      release_value(inferred[0]);
+      fail(OF_INVALID_ARGUMENT, "the list to write to must have %d tensors, got %d", inferred[0].count, given.count);
+    }
+    for (int i = 0; i < inferred[0].count; ++i) {
+      of_tensor& item = inferred[0].as.tensors[i];
+      const of_tensor found = std::exchange(item, nullptr);
+      node.results.push_back(store_result(call, found, node.gives_results ? given.as.tensors[i] : nullptr, item));
+    }
+    if (node.gives_results)
+      release_value(inferred[0]);
+    else
+      given = inferred[0];
+  } else {
+    for (size_t i = 0; i < call.results.size(); ++i) {
+      of_value& given = call.results[i];
+      node.gives_results |= given.kind == OF_VALUE_TENSOR;
+      of_tensor stored = nullptr;
+      node.results.push_back(store_result(call, std::exchange(inferred[i].as.tensor, nullptr),
+                                          given.kind == OF_VALUE_TENSOR ? given.as.tensor : nullptr, stored));
+      if (given.kind != OF_VALUE_TENSOR) given = {OF_VALUE_TENSOR, 0, {.tensor = stored}};
+    }
+  }
+  node.writes |= node.gives_results;
+  nodes_.push_back(std::move(node));
+}
+
+}  // namespace oneflow::graph

@@ -1,0 +1,80 @@
+// One run of a program that is captured: the layer that records its calls. Nothing is computed but shapes and dtypes.
+#ifndef ONEFLOW_GRAPH_RECORDING_H_
+#define ONEFLOW_GRAPH_RECORDING_H_
+
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "base/ref.h"
+#include "dispatch/call.h"
+#include "graph/graph.h"
+
+namespace oneflow::graph {
+
+// A value in one run.
+struct RecordedValue {
+  of_dtype dtype;
+  of_device device;
+  Shape sizes;
+  // The value that it is a view of, or may be; itself for others.
+  ValueId root;
+};
+
+// The calls of one run. Its values are tensors without memory, which carry their numbers; other tensors that it uses
+// are constants. Used by one thread at a time.
+class Recording final : public RefCounted<Recording> {
+ public:
+  static Ref<Recording> create() { return Ref<Recording>::adopt(new Recording); }
+
+  // Adds a value, and returns a tensor that stands for it.
+  TensorRef add_value(of_dtype dtype, of_device device, Sizes sizes);
+  // Returns the number of a tensor's value. A tensor that is no value becomes a constant.
+  ValueId value_of(const Tensor& tensor);
+  // Records a call, and stores tensors for its results.
+  void record(Call& call);
+  // Makes an end: the tensors of its values cannot be used any more.
+  void end() { is_open_ = false; }
+
+  const std::vector<RecordedValue>& values() const { return values_; }
+  const std::vector<Node>& nodes() const { return nodes_; }
+  // The constants with the numbers of their values, in the order of their first use.
+  const std::vector<std::pair<ValueId, TensorRef>>& constants() const { return constants_; }
+  // The values without a root of their own to which calls write.
+  const std::set<ValueId>& written() const { return written_; }
+
+  void destroy() noexcept { delete this; }
+
+ private:
+  Recording() = default;
+  ~Recording() = default;
+  Argument argument_of(const of_value& value);
+  void mark_written(ValueId value) { written_.insert(values_[static_cast<size_t>(value)].root); }
+  ValueId new_value(const Tensor& tensor);
+  void attach(const Tensor& tensor, ValueId value);
+  ValueId store_result(Call& call, of_tensor inferred, of_tensor given, of_tensor& result);
+
+  bool is_open_ = true;
+  std::vector<RecordedValue> values_;
+  std::vector<Node> nodes_;
+  std::vector<std::pair<ValueId, TensorRef>> constants_;
+  std::unordered_map<const Tensor*, ValueId> numbers_;  // of constants
+  std::set<ValueId> written_;
+};
+
+// Makes the calls of this thread part of a recording, for as long as the object lives.
+class RecordedScope {
+ public:
+  explicit RecordedScope(Ref<Recording> recording);
+  RecordedScope(const RecordedScope&) = delete;
+  RecordedScope& operator=(const RecordedScope&) = delete;
+  ~RecordedScope();
+
+ private:
+  const Ref<Recording> before_;
+  const uint32_t asked_before_;
+};
+
+}  // namespace oneflow::graph
+
+#endif  // ONEFLOW_GRAPH_RECORDING_H_

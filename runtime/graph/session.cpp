@@ -1,0 +1,191 @@
+#include "graph/session.h"
+
+#include <algorithm>
+#include <mutex>
+
+#include "base/characters.h"
+#include "base/error.h"
+#include "base/fork_safe.h"
+#include "device/device.h"
+#include "dispatch/dispatch.h"
+
+namespace oneflow::graph {
+
+namespace {
+
+ForkSafe<std::mutex> mutex{LockLevel::kSessions};
+
+size_t index(ValueId value) { return static_cast<size_t>(value); }
+
+// Calls visit(value) for each value that a call needs: its operands, the values to which it writes, and those whose
+// sizes its arguments follow from.
+template <class Visit>
+void for_each_needed(const Node& node, Visit&& visit) {
+  for_each_operand(node, visit);
+  if (node.gives_results)
+    for (const ValueId value : node.results) visit(value);
+  for (const Argument& argument : node.arguments)
+    for (const SizeExpression& size : argument.sizes)
+      for (const Term& term : size.terms)
+        for (const Atom& atom : term.atoms)
+          if (atom.value != kNoValue) visit(atom.value);
+}
+
+}  // namespace
+
+Session::Session(Ref<Graph> graph) : graph_(std::move(graph)), steps_(graph_->program().nodes.size()) {
+  const Program& program = graph_->program();
+  std::vector<bool> is_used_later(program.values.size(), false);
+  for (const Output& output : program.outputs) is_used_later[index(output.value)] = true;
+  for (const Constant& constant : program.constants) is_used_later[index(constant.value)] = true;
+  for (size_t i = steps_.size(); i-- > 0;) {
+    const Node& node = program.nodes[i];
+    Step& step = steps_[i];
+    const auto release = [&](ValueId value) {
+      if (is_used_later[index(value)]) return false;
+      is_used_later[index(value)] = true;
+      step.released.push_back(value);
+      return true;
+    };
+    for (const ValueId result : node.results)
+      if (!node.gives_results) release(result);
+    for_each_needed(node, [&](ValueId value) {
+      if (!release(value) || node.results.size() != 1 || node.writes || step.donated != kNoValue) return;
+      const Value &operand = program.values[index(value)], &result = program.values[index(node.results[0])];
+      if (operand.dtype == result.dtype && operand.sizes == result.sizes) step.donated = value;
+    });
+  }
+}
+
+void Session::bind_inputs(std::span<const of_tensor> inputs, Registers& registers) const {
+  const Program& program = graph_->program();
+  if (inputs.size() != program.inputs.size())
+    fail(OF_INVALID_ARGUMENT, "the graph has %zu inputs, got %zu tensors", program.inputs.size(), inputs.size());
+  registers.tensors.resize(program.values.size());
+  registers.named_sizes.assign(program.sizes.size(), -1);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Input& input = program.inputs[i];
+    const Value& value = program.values[index(input.value)];
+    const std::string name = "input '" + printable(input.name) + "'";
+    if (!inputs[i]) fail(OF_INVALID_ARGUMENT, "%s must not be NULL", name.c_str());
+    const Tensor& tensor = *to_tensor(inputs[i]);
+    if (tensor.dtype() != value.dtype)
+      fail(OF_DTYPE_ERROR, "%s must be a %s tensor, got %s", name.c_str(), dtype_name(value.dtype),
+           dtype_name(tensor.dtype()));
+    if (!(tensor.device() == value.device))
+      fail(OF_DEVICE_ERROR, "%s must be on %s, got one on %s", name.c_str(), device_name(value.device).c_str(),
+           device_name(tensor.device()).c_str());
+    if (tensor.sizes().size() != value.sizes.size())
+      fail(OF_SHAPE_ERROR, "%s must have %zu dimensions, got shape %s", name.c_str(), value.sizes.size(),
+           to_text(tensor.sizes()).c_str());
+    for (int dim = 0; dim < tensor.rank(); ++dim) {
+      const SizeExpression& size = value.sizes[static_cast<size_t>(dim)];
+      const int64_t found = tensor.size(dim);
+      if (size.is_constant()) {
+        if (found != size.constant)
+          fail(OF_SHAPE_ERROR, "dimension %d of %s must be %ld, got shape %s", dim, name.c_str(), size.constant,
+               to_text(tensor.sizes()).c_str());
+        continue;
+      }
+      const auto number = static_cast<size_t>(size.terms[0].atoms[0].number);
+      const NamedSize& named = program.sizes[number];
+      int64_t& known = registers.named_sizes[number];
+      if (known >= 0 && known != found)
+        fail(OF_SHAPE_ERROR, "dimension %d of %s must be %ld, as '%s' is elsewhere, got %ld", dim, name.c_str(), known,
+             named.name.c_str(), found);
+      if (!named.allows(found))
+        fail(OF_SHAPE_ERROR, "'%s' must be between %ld and %ld in steps of %ld, got %ld in dimension %d of %s",
+             named.name.c_str(), named.minimum, named.maximum, named.step, found, dim, name.c_str());
+      known = found;
+    }
+    registers.tensors[index(input.value)] = share(tensor);
+  }
+  for (const Constant& constant : program.constants) registers.tensors[index(constant.value)] = constant.tensor;
+}
+
+void Session::run_step(size_t number, Workspace& workspace, of_generator generator) const {
+  const Node& node = graph_->program().nodes[number];
+  const Schema& schema = node.op->schema();
+  std::vector<TensorRef>& tensors = workspace.registers.tensors;
+  const Step& step = steps_[number];
+  workspace.bound.bind(node, workspace.registers, generator);
+  const Tensor* donated = step.donated == kNoValue ? nullptr : tensors[index(step.donated)].get();
+  of_value results[kMaxResults]{};
+  std::vector<of_tensor> list;
+  if (node.gives_results && schema.gives_list) {
+    for (const ValueId result : node.results) list.push_back(to_handle(tensors[index(result)].get()));
+    results[0] = {OF_VALUE_TENSOR_LIST, static_cast<int32_t>(list.size()), {.tensors = list.data()}};
+  } else if (node.gives_results) {
+    for (size_t i = 0; i < node.results.size(); ++i) results[i] = to_value(tensors[index(node.results[i])]);
+  }
+  const auto count = static_cast<size_t>(schema.result_count);
+  call_inside(*node.op, nullptr, workspace.bound.arguments(), {results, count}, false, donated);
+  if (!node.gives_results && schema.gives_list) {
+    const bool has_all = static_cast<size_t>(results[0].count) == node.results.size();
+    for (size_t i = 0; has_all && i < node.results.size(); ++i)
+      tensors[index(node.results[i])] = TensorRef::adopt(to_tensor(std::exchange(results[0].as.tensors[i], nullptr)));
+    const int found = results[0].count;
+    release_value(results[0]);
+    if (!has_all) fail(OF_SHAPE_ERROR, "it has %d results, not %zu", found, node.results.size());
+  } else if (!node.gives_results) {
+    for (size_t i = 0; i < count; ++i)
+      tensors[index(node.results[i])] = TensorRef::adopt(to_tensor(results[i].as.tensor));
+  }
+  for (const ValueId value : step.released) tensors[index(value)] = {};
+}
+
+void Session::store_outputs(std::span<of_value> outputs, const Registers& registers) const {
+  static constinit const OperatorName copy("copy");
+  const Program& program = graph_->program();
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].kind != OF_VALUE_TENSOR) continue;
+    const of_value found = to_value(registers.tensors[index(program.outputs[i].value)]);
+    const Tensor& given = *to_tensor(outputs[i].as.tensor);
+    check_destination(given, to_tensor(found.as.tensor)->sizes(), to_tensor(found.as.tensor)->dtype());
+    call_inside(*copy, nullptr, {&found, 1}, {&outputs[i], 1}, false);
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (outputs[i].kind == OF_VALUE_TENSOR) continue;
+    TensorRef found = registers.tensors[index(program.outputs[i].value)];
+    outputs[i] = {OF_VALUE_TENSOR, 0, {.tensor = to_handle(found.detach())}};
+  }
+}
+
+void Session::run(std::span<const of_tensor> inputs, std::span<of_value> outputs, of_generator generator) const {
+  const Program& program = graph_->program();
+  if (outputs.size() != program.outputs.size())
+    fail(OF_INVALID_ARGUMENT, "the graph has %zu outputs, got room for %zu", program.outputs.size(), outputs.size());
+  for (const of_value& output : outputs)
+    if (output.kind != OF_VALUE_ABSENT && (output.kind != OF_VALUE_TENSOR || !output.as.tensor))
+      fail(OF_INVALID_ARGUMENT, "an output must be a tensor to write to, or absent");
+  std::unique_ptr<Workspace> workspace = take_workspace();
+  Registers& registers = workspace->registers;
+  bind_inputs(inputs, registers);
+  for (size_t i = 0; i < steps_.size(); ++i) {
+    try {
+      run_step(i, *workspace, generator);
+    } catch (const Error& error) {
+      if (error.is_complete()) throw;
+      throw Error(error.status(),
+                  format_text("call %zu, %s: ", i, program.nodes[i].op->schema().function_name) + error.text());
+    }
+  }
+  store_outputs(outputs, registers);
+  std::fill(registers.tensors.begin(), registers.tensors.end(), TensorRef());
+  return_workspace(std::move(workspace));
+}
+
+std::unique_ptr<Session::Workspace> Session::take_workspace() const {
+  const std::lock_guard lock(mutex);
+  if (workspaces_.empty()) return std::make_unique<Workspace>();
+  std::unique_ptr<Workspace> workspace = std::move(workspaces_.back());
+  workspaces_.pop_back();
+  return workspace;
+}
+
+void Session::return_workspace(std::unique_ptr<Workspace> workspace) const {
+  const std::lock_guard lock(mutex);
+  workspaces_.push_back(std::move(workspace));
+}
+
+}  // namespace oneflow::graph

@@ -1,0 +1,60 @@
+// Sessions: graphs that are prepared for many runs.
+#ifndef ONEFLOW_GRAPH_SESSION_H_
+#define ONEFLOW_GRAPH_SESSION_H_
+
+#include <oneflow/session.h>
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "graph/bound_call.h"
+#include "graph/graph.h"
+
+// The type that an of_session points to.
+struct of_session_object {};
+
+namespace oneflow::graph {
+
+// A graph with the order in which its tensors are released, and with memory for the runs. Thread-safe: runs on several
+// threads have a workspace each.
+class Session final : public of_session_object, public RefCounted<Session> {
+ public:
+  static Ref<Session> create(Ref<Graph> graph) { return Ref<Session>::adopt(new Session(std::move(graph))); }
+
+  const Graph& graph() const { return *graph_; }
+  // Runs the graph. An output that is given is written to; others are new tensors. Random operators draw from
+  // `generator` or, if that is null, from the default generator of the thread. Throws the errors of the inputs, which
+  // name them, and those of calls.
+  void run(std::span<const of_tensor> inputs, std::span<of_value> outputs, of_generator generator) const;
+
+  void destroy() noexcept { delete this; }
+
+ private:
+  struct Workspace {
+    Registers registers;
+    BoundCall bound;
+  };
+  struct Step {
+    std::vector<ValueId> released;  // after the call
+    ValueId donated = kNoValue;     // an operand whose memory a result may take
+  };
+
+  explicit Session(Ref<Graph> graph);
+  ~Session() = default;
+  void bind_inputs(std::span<const of_tensor> inputs, Registers& registers) const;
+  void run_step(size_t number, Workspace& workspace, of_generator generator) const;
+  void store_outputs(std::span<of_value> outputs, const Registers& registers) const;
+  std::unique_ptr<Workspace> take_workspace() const;
+  void return_workspace(std::unique_ptr<Workspace> workspace) const;
+
+  const Ref<Graph> graph_;
+  std::vector<Step> steps_;                                     // of each call
+  mutable std::vector<std::unique_ptr<Workspace>> workspaces_;  // unused ones; guarded by one mutex for all sessions
+};
+
+inline Session* to_session(of_session handle) { return static_cast<Session*>(handle); }
+
+}  // namespace oneflow::graph
+
+#endif  // ONEFLOW_GRAPH_SESSION_H_

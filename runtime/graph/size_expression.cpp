@@ -1,0 +1,132 @@
+#include "graph/size_expression.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "base/error.h"
+
+namespace oneflow::graph {
+
+namespace {
+
+using Samples = std::span<const int64_t>;
+using Wide = __int128;
+
+// A product of sizes, and its values.
+struct Product {
+  std::vector<Atom> atoms;
+  std::vector<int64_t> samples;
+};
+
+bool is_same_everywhere(Samples samples) {
+  return std::all_of(samples.begin(), samples.end(), [&](int64_t each) { return each == samples.front(); });
+}
+
+// Returns whether an expression of one term has the given values.
+bool holds(Samples values, Samples product, int64_t factor, int64_t constant, int64_t divisor) {
+  for (size_t run = 0; run < values.size(); ++run) {
+    const Wide sum = Wide{factor} * product[run] + constant;
+    const Wide quotient = sum / divisor - (sum % divisor < 0 ? 1 : 0);
+    if (quotient != values[run]) return false;
+  }
+  return true;
+}
+
+// Returns the two runs with the smallest and the largest value of a product.
+std::pair<size_t, size_t> ends_of(Samples samples) {
+  const auto [low, high] = std::minmax_element(samples.begin(), samples.end());
+  return {static_cast<size_t>(low - samples.begin()), static_cast<size_t>(high - samples.begin())};
+}
+
+// Finds floor((factor * product + constant) / divisor).
+std::optional<SizeExpression> fit_one(Samples values, const Product& product) {
+  const auto [low, high] = ends_of(product.samples);
+  const int64_t run = product.samples[high] - product.samples[low], rise = values[high] - values[low];
+  if (run == 0) return {};
+  const int64_t common = std::gcd(run, rise);
+  const auto expression = [&](int64_t factor, int64_t constant, int64_t divisor) {
+    return SizeExpression{constant, {{factor, product.atoms}}, divisor};
+  };
+  if (common != 0 && run / common <= 64) {  // an exact quotient
+    const int64_t factor = rise / common, divisor = run / common;
+    const Wide constant = Wide{values[low]} * divisor - Wide{factor} * product.samples[low];
+    if (constant >= INT64_MIN && constant <= INT64_MAX &&
+        holds(values, product.samples, factor, static_cast<int64_t>(constant), divisor))
+      return expression(factor, static_cast<int64_t>(constant), divisor);
+  }
+  if (rise <= 0) return {};
+  // A quotient that is rounded: its divisor is near the ratio of the differences, and the remainder that is added
+  // before the division is any below the divisor, plus a multiple of it.
+  const int64_t estimate = run / rise;
+  for (int64_t divisor = std::max<int64_t>(2, estimate - 2); divisor <= std::min<int64_t>(estimate + 3, 128);
+       ++divisor) {
+    const int64_t base = values[low] - product.samples[low] / divisor - 1;
+    for (int64_t rest = 0; rest < 2 * divisor; ++rest)
+      if (holds(values, product.samples, 1, base * divisor + rest, divisor))
+        return expression(1, base * divisor + rest, divisor);
+  }
+  return {};
+}
+
+// Finds factor * a + factor * b + constant.
+std::optional<SizeExpression> fit_two(Samples values, const SampledSize& a, const SampledSize& b) {
+  // Solves the system of the differences to the first run, by Cramer's rule, for each pair of runs.
+  const auto difference = [](Samples samples, size_t run) { return Wide{samples[run]} - samples[0]; };
+  for (size_t i = 1; i < values.size(); ++i) {
+    for (size_t k = i + 1; k < values.size(); ++k) {
+      const Wide a1 = difference(a.samples, i), a2 = difference(a.samples, k);
+      const Wide b1 = difference(b.samples, i), b2 = difference(b.samples, k);
+      const Wide v1 = difference(values, i), v2 = difference(values, k);
+      const Wide determinant = a1 * b2 - a2 * b1;
+      if (determinant == 0) continue;
+      const Wide x = v1 * b2 - v2 * b1, y = a1 * v2 - a2 * v1;
+      if (x % determinant != 0 || y % determinant != 0) return {};
+      const auto first = static_cast<int64_t>(x / determinant), second = static_cast<int64_t>(y / determinant);
+      const Wide constant = values[0] - Wide{first} * a.samples[0] - Wide{second} * b.samples[0];
+      for (size_t run = 0; run < values.size(); ++run)
+        if (Wide{first} * a.samples[run] + Wide{second} * b.samples[run] + constant != values[run]) return {};
+      return SizeExpression{static_cast<int64_t>(constant), {{first, {a.atom}}, {second, {b.atom}}}, 1};
+    }
+  }
+  return {};
+}
+
+Product product_of(std::initializer_list<const SampledSize*> sizes) {
+  Product result{{}, std::vector<int64_t>((*sizes.begin())->samples.size(), 1)};
+  for (const SampledSize* size : sizes) {
+    result.atoms.push_back(size->atom);
+    for (size_t run = 0; run < result.samples.size(); ++run)
+      if (__builtin_mul_overflow(result.samples[run], size->samples[run], &result.samples[run])) return {};
+  }
+  return result;
+}
+
+}  // namespace
+
+void fail_overflow() { fail(OF_SHAPE_ERROR, "a size that follows from other sizes is too large"); }
+
+std::optional<SizeExpression> fit(Samples samples, std::span<const SampledSize> sizes) {
+  if (is_same_everywhere(samples)) return SizeExpression{samples.front(), {}, 1};
+  std::optional<SizeExpression> found;
+  for (const SampledSize& size : sizes)
+    if (std::equal(samples.begin(), samples.end(), size.samples.begin()))
+      return SizeExpression{0, {{1, {size.atom}}}, 1};
+  for (const SampledSize& size : sizes)
+    if ((found = fit_one(samples, {{size.atom}, size.samples}))) return found;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    for (size_t k = i; k < sizes.size(); ++k)
+      if (Product product = product_of({&sizes[i], &sizes[k]}); !product.atoms.empty())
+        if ((found = fit_one(samples, product))) return found;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    for (size_t k = i + 1; k < sizes.size(); ++k)
+      if ((found = fit_two(samples, sizes[i], sizes[k]))) return found;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    for (size_t k = i; k < sizes.size(); ++k)
+      for (size_t m = k; m < sizes.size(); ++m)
+        if (Product product = product_of({&sizes[i], &sizes[k], &sizes[m]}); !product.atoms.empty())
+          if ((found = fit_one(samples, product))) return found;
+  return {};
+}
+
+}  // namespace oneflow::graph

@@ -1,0 +1,124 @@
+/* Graphs: programs that are captured once, with the tensors that they use, and run again and again (session.h).
+ *
+ *     of_capture capture;
+ *     of_capture_create(inputs, input_count, &options, &capture);
+ *     for (bool goes_on; of_capture_begin(capture, tensors, &goes_on) == OF_OK && goes_on;) {
+ *       ... the program computes outputs from `tensors` ...
+ *       of_capture_end(capture, outputs, output_count);
+ *     }
+ *     of_capture_finish(capture, &graph);
+ *     of_capture_release(capture);
+ *     of_graph_save(graph, "model.flow");
+ *
+ * While a program is captured, its calls are recorded, and compute nothing but shapes and dtypes. A program whose sizes
+ * vary runs several times with different ones: what does not vary with them is the graph, and integers that do must
+ * follow from sizes. A program that takes another path for other sizes cannot be captured.
+ */
+#ifndef ONEFLOW_GRAPH_H_
+#define ONEFLOW_GRAPH_H_
+
+#include <oneflow/files.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---------------------------------------------------------------- capture */
+
+/* A handle to a capture, whose runs must all be on one thread. */
+typedef struct of_capture_object* of_capture;
+
+/* A handle to a reference-counted graph, which does not change. Its functions are thread-safe. */
+typedef struct of_graph_object* of_graph;
+
+/* A size of the inputs that varies from run to run. */
+typedef struct of_named_size {
+  const char* name;         /* a word of letters, digits and _ */
+  int64_t minimum, maximum; /* inclusive; the example must be within, `step` steps apart from the minimum */
+  int64_t step;
+} of_named_size;
+
+/* A dimension of an input that has a named size. */
+typedef struct of_named_dimension {
+  uint64_t input; /* the number of the tensor among those of the inputs */
+  int32_t dim;
+  int32_t size; /* the number of the named size */
+} of_named_dimension;
+
+/* The options of of_capture_create(). */
+typedef struct of_capture_options {
+  uint32_t struct_size;
+  const of_named_size* sizes;
+  uint64_t size_count;
+  const of_named_dimension* dimensions;
+  uint64_t dimension_count;
+} of_capture_options;
+/* Starts the capture of a program with example inputs, which are nested data of `count` nodes. Their elements are not
+ * read. Without options (NULL), all sizes are fixed. */
+OF_API of_status of_capture_create(const of_file_node* inputs, uint64_t count, const of_capture_options* options,
+                                   of_capture* result);
+/* Releases a capture. NULL is allowed. */
+OF_API void of_capture_release(of_capture capture);
+/* Names a tensor that the program uses, a weight for example. Others are named `constant`, with a number. */
+OF_API of_status of_capture_name(of_capture capture, of_tensor tensor, const char* name);
+/* Starts a run on the calling thread, and stores a tensor for each one of the inputs, in their order. If no further run
+ * is needed, `has_begun` is false, and nothing is stored. */
+OF_API of_status of_capture_begin(of_capture capture, of_tensor* inputs, bool* has_begun);
+/* Ends a run with what the program has returned: nested data of `count` nodes. */
+OF_API of_status of_capture_end(of_capture capture, const of_file_node* outputs, uint64_t count);
+/* Ends a run whose program has failed. */
+OF_API of_status of_capture_cancel(of_capture capture);
+/* Makes the graph of the runs. Tensors to which the program writes, of its inputs or others, are copied at the
+ * beginning of each run of the graph, and are outputs of it, after those that the program has returned. */
+OF_API of_status of_capture_finish(of_capture capture, of_graph* result);
+
+/* ---------------------------------------------------------------- graphs */
+
+/* Adds a reference to a graph and returns the graph. NULL is allowed. */
+OF_API of_graph of_graph_retain(of_graph graph);
+/* Releases a reference to a graph. NULL is allowed. */
+OF_API void of_graph_release(of_graph graph);
+
+/* The properties of a graph. All pointers are valid as long as the graph. */
+typedef struct of_graph_info {
+  uint32_t struct_size;
+  uint32_t reserved; /* unused */
+  uint64_t input_count, output_count, constant_count, call_count, size_count;
+  const of_named_size* sizes;
+  const char* text; /* the canonical text of the program, a line per call */
+} of_graph_info;
+/* Gets the properties of a graph. */
+OF_API of_status of_graph_get_info(of_graph graph, of_graph_info* info);
+
+/* Which values of a graph. */
+typedef enum of_graph_part { OF_GRAPH_INPUT = 0, OF_GRAPH_OUTPUT = 1, OF_GRAPH_CONSTANT = 2 } of_graph_part;
+
+/* An input, an output or a constant of a graph. All pointers are valid as long as the graph. */
+typedef struct of_graph_value {
+  uint32_t struct_size;
+  of_dtype dtype;
+  const char* name;
+  of_device device;
+  int32_t rank;
+  const int64_t* sizes;          /* -1 for those that vary */
+  const char* const* size_texts; /* how each follows from named sizes: "64", "batch", "(time + 1)/2"; "?" if unknown */
+} of_graph_value;
+/* Gets a value by its position among those of its part. */
+OF_API of_status of_graph_value_at(of_graph graph, of_graph_part part, uint64_t position, of_graph_value* value);
+/* Gets the tensor of a constant, which must not be written to. */
+OF_API of_status of_graph_constant(of_graph graph, uint64_t position, of_tensor* tensor);
+/* Gets how the inputs or the outputs are nested: nodes that are valid as long as the graph, whose entries are
+ * positions. Outputs for tensors that the program writes to are not among them. */
+OF_API of_status of_graph_get_nodes(of_graph graph, of_graph_part part, const of_file_node** nodes, uint64_t* count);
+
+/* Saves a graph to a file, which appears complete or not at all: a safetensors file whose tensors are the constants. */
+OF_API of_status of_graph_save(of_graph graph, const char* path);
+/* Loads a graph, whose constants share the memory of the file. With `verify`, all of the file is read and compared with
+ * its checksum. */
+OF_API of_status of_graph_load(const char* path, bool verify, of_graph* result);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ONEFLOW_GRAPH_H_ */

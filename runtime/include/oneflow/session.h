@@ -1,0 +1,55 @@
+/* Sessions: graphs (graph.h) that are prepared for many runs.
+ *
+ *     of_session session;
+ *     of_session_open("model.flow", NULL, &session);
+ *     of_value output = {0};
+ *     of_session_run(session, &input, 1, &output, 1, NULL);
+ *     ... output.as.tensor ...
+ *     of_value_release(&output);
+ *     of_session_release(session);
+ */
+#ifndef ONEFLOW_SESSION_H_
+#define ONEFLOW_SESSION_H_
+
+#include <oneflow/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A handle to a reference-counted session. Several threads may run it at the same time. */
+typedef struct of_session_object* of_session;
+
+/* The options of a session. */
+typedef struct of_session_options {
+  uint32_t struct_size;
+  bool verify; /* of_session_open(): reads all of the file, and compares it with its checksum */
+} of_session_options;
+/* Prepares a graph. `options` may be NULL. */
+OF_API of_status of_session_create(of_graph graph, const of_session_options* options, of_session* result);
+/* Loads a graph and prepares it. */
+OF_API of_status of_session_open(const char* path, const of_session_options* options, of_session* result);
+/* Adds a reference to a session and returns the session. NULL is allowed. */
+OF_API of_session of_session_retain(of_session session);
+/* Releases a reference to a session. NULL is allowed. */
+OF_API void of_session_release(of_session session);
+/* Returns the graph of a session, which keeps its reference; NULL for NULL. */
+OF_API of_graph of_session_graph(of_session session);
+
+/* The options of a run. */
+typedef struct of_run_options {
+  uint32_t struct_size;
+  uint32_t reserved;      /* unused */
+  of_generator generator; /* from which random operators draw; NULL: the default generator */
+} of_run_options;
+/* Runs the graph. `inputs` and `outputs` are in the order of the graph. An output that is ABSENT is allocated, and
+ * belongs to the caller, who releases it with of_value_release(); one that is a TENSOR is written to. Inputs are not
+ * changed. `options` may be NULL. */
+OF_API of_status of_session_run(of_session session, const of_tensor* inputs, size_t input_count, of_value* outputs,
+                                size_t output_count, const of_run_options* options);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ONEFLOW_SESSION_H_ */
