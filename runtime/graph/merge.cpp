@@ -56,9 +56,11 @@ class Merger {
          sizes_of(run).c_str(), sizes_of(0).c_str(), what.c_str());
   }
 
-  static std::string described(const Recording& recording, size_t node) {
-    if (node >= recording.nodes().size()) return "no further call";
-    return "call " + std::to_string(node) + " is " + recording.nodes()[node].op->schema().name;
+  static std::string called(const Recording& recording, size_t node) {
+    return node < recording.nodes().size() ? recording.nodes()[node].op->schema().name : "missing";
+  }
+  std::string described(size_t node) const {
+    return "call " + std::to_string(node) + ", " + called(first_, node) + ",";
   }
 
   void check_structure() const {
@@ -68,7 +70,7 @@ class Merger {
       for (size_t i = 0; i < count; ++i)
         if (i >= first_.nodes().size() || i >= other.nodes().size() || first_.nodes()[i].op != other.nodes()[i].op ||
             first_.nodes()[i].results != other.nodes()[i].results)
-          fail_difference(run, described(other, i) + ", not " + described(first_, i));
+          fail_difference(run, "call " + std::to_string(i) + " is " + called(other, i) + ", not " + called(first_, i));
       check_values(run, other);
       check_constants(run, other);
     }
@@ -134,7 +136,7 @@ class Merger {
         Argument comparable = other;
         comparable.sizes = argument.sizes;
         if (!(comparable == argument) || other.sizes.size() != argument.sizes.size())
-          fail_difference(run, described(first_, number) + " with another " + name_of(node, i));
+          fail_difference(run, described(number) + " has another " + name_of(node, i));
       }
       for (size_t item = 0; item < argument.sizes.size(); ++item) {
         std::vector<int64_t> samples;

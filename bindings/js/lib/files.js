@@ -2,90 +2,18 @@
 
 /** Files of tensors: safetensors, and NumPy's .npy and .npz. */
 
-const {fileURLToPath} = require('node:url');
 const util = require('node:util');
 const native = require('./native');
 const {codeOrDefault} = require('./devices');
-const {makeError, refuseNullByte, traced} = require('./errors');
+const {makeError, traced} = require('./errors');
 const {optionsOf} = require('./gradArguments');
-const {describe, isPlainObject, isTensor, liveSlot, wrapSlot, withMemory} = require('./tensor');
-
-/** The kinds of nodes, as the C API numbers them. */
-const [TENSOR, DICTIONARY, LIST] = [0, 1, 2];
-const MAX_NESTING = 64;
-
-/** Checks a string for the C API. */
-function checkText(method, argument, text) {
-  if (typeof text !== 'string') {
-    throw makeError('TypeMismatch', `${method}: ${argument} must be string, got ${describe(text)}`);
-  }
-  refuseNullByte(method, argument, text);
-  if (/\p{Surrogate}/u.test(text)) {
-    throw makeError('InvalidArgument', `${method}: ${argument} must not have a lone surrogate`);
-  }
-  return text;
-}
-
-/** Returns a path as a string. */
-function pathOf(method, path) {
-  if (path instanceof URL) {
-    if (path.protocol !== 'file:') {
-      throw makeError('InvalidArgument', `${method}: path must be a file: URL, got ${path.protocol}`);
-    }
-    return checkText(method, 'path', fileURLToPath(path));
-  }
-  if (typeof path !== 'string') {
-    throw makeError('TypeMismatch', `${method}: path must be string or URL, got ${describe(path)}`);
-  }
-  return checkText(method, 'path', path);
-}
-
-function flagOf(method, argument, value, standard) {
-  const flag = value ?? standard;
-  if (typeof flag === 'boolean') return flag;
-  throw makeError('TypeMismatch', `${method}: ${argument} must be boolean, got ${describe(flag)}`);
-}
-
-/** Returns the items of a dictionary; null for other values. */
-function entriesOf(value) {
-  if (value instanceof Map) return [...value];
-  return isPlainObject(value) ? Object.entries(value) : null;
-}
+const {TENSOR, checkText, entriesOf, flagOf, nodesOf, pathOf, restore} = require('./nodes');
+const {describe, wrapSlot, withMemory} = require('./tensor');
 
 /** Returns the arguments of native.saveFile() for save() and saveAsync(). */
 function saveArguments(method, data, path, options) {
-  const [kinds, counts, keys, slots, tensors] = [[], [], [], [], []];
-  const push = (kind, count, key, slot) => {
-    kinds.push(kind);
-    counts.push(count);
-    keys.push(key);
-    slots.push(slot);
-  };
-  const add = (value, key, depth) => {
-    if (isTensor(value)) {
-      push(TENSOR, 0, key, liveSlot(value, method));
-      tensors.push(value);
-      return;
-    }
-    const isList = Array.isArray(value);
-    const items = isList ? value : entriesOf(value);
-    if (items === null) {
-      const what = depth === 0 ? 'data' : 'an item of data';
-      const found = `must be Tensor, array, Map or object, got ${describe(value)}`;
-      throw makeError('TypeMismatch', `${method}: ${what} ${found}`);
-    }
-    if (depth === MAX_NESTING) {
-      throw makeError('InvalidArgument', `${method}: data must not be nested more than ${MAX_NESTING} deep`);
-    }
-    push(isList ? LIST : DICTIONARY, items.length, key, 0);
-    for (const item of items) {
-      if (isList) add(item, null, depth + 1);
-      else add(item[1], checkText(method, 'a key', item[0]), depth + 1);
-    }
-  };
   const target = pathOf(method, path);
-  add(data, null, 0);
-
+  const {kinds, counts, keys, slots, tensors} = nodesOf(method, data);
   const {metadata, compress} = optionsOf(method, options, ['metadata', 'compress']);
   const pairs = metadata === undefined || metadata === null ? [] : entriesOf(metadata);
   if (pairs === null) {
@@ -105,15 +33,6 @@ function save(data, path, options) {
 async function saveAsync(data, path, options) {
   const args = saveArguments('saveAsync', data, path, options);
   await traced(withMemory(() => native.saveFileAsync(...args)));
-}
-
-/** Returns [key, value] of the next node. */
-function restored(nodes, tensors) {
-  const {kind, count, key} = nodes.next().value;
-  if (kind === TENSOR) return [key, tensors.next().value];
-  const items = Array.from({length: count}, () => restored(nodes, tensors));
-  // Unlike an assignment, fromEntries() also makes a property of the key '__proto__'.
-  return [key, kind === LIST ? items.map(([, value]) => value) : Object.fromEntries(items)];
 }
 
 /** The key that the constructor requires, so that only openFile() creates files. */
@@ -208,7 +127,7 @@ class TensorFile {
   }
 
   static #restore(nodes, slots) {
-    return restored(nodes.values(), slots.map((slot) => wrapSlot(slot)).values())[1];
+    return restore(nodes.values(), slots.map((slot) => wrapSlot(slot)).values());
   }
 }
 

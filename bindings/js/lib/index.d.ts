@@ -966,6 +966,101 @@ export class TensorFile {
  */
 export function openFile(path: string | URL): TensorFile;
 
+/** An input, an output or a constant of a graph. */
+export interface GraphValue {
+  /** The name; those of nested data are joined, such as `'cache.0'`. */
+  name: string;
+  dtype: DType;
+  device: string;
+  /** How each size follows from the named sizes: `'64'`, `'batch'`, `'(time + 1)/2'`; `'?'` if that is not known. */
+  shape: string[];
+}
+/** The values that a size can have. */
+export interface SizeRange {
+  /** The smallest one. Default: 1. */
+  min?: number;
+  /** The largest one. Default: any. */
+  max?: number;
+  /** How far they are apart. Default: 1. */
+  step?: number;
+}
+/** The options of `graph.capture()`. */
+export interface CaptureOptions {
+  /**
+   * Which sizes vary: one name for the first dimension of all inputs, or for each input (by its name or its number) its
+   * dimensions by their numbers or in an array, each with the name of its size. The function is then called several
+   * times with different sizes.
+   */
+  dynamic?: string | [string] | Record<string, (string | null)[] | Record<number, string>> | null;
+  /** The values that sizes can have, by their names. */
+  ranges?: Record<string, SizeRange> | null;
+  /** Names for tensors that the function uses; nested names are joined. Others are called `constant`. */
+  weights?: TensorTree | null;
+  /** The names of the inputs. Default: `input0`, `input1` and so on. */
+  names?: string[];
+}
+/** The options of `Graph.run()`. */
+export interface RunOptions {
+  /** Returns `{result, states}` instead: the result, and the new states by their names. */
+  states?: boolean | null;
+  /** Random operators draw from it instead of the default generator. */
+  generator?: Generator | null;
+}
+
+/** Graphs: functions that are captured once, saved with their weights, and run without the code that made them. */
+export namespace graph {
+  /** A program of calls of operators with its constants. It does not change. */
+  class Graph {
+    private constructor();
+    /** The tensors that the graph takes. */
+    readonly inputs: GraphValue[];
+    /** The tensors that the graph returns, without `states`. */
+    readonly outputs: GraphValue[];
+    /** The tensors to which the captured function has written: inputs or constants, which the graph copies. */
+    readonly states: GraphValue[];
+    /** The tensors that the graph holds, by their names. */
+    readonly constants: Record<string, Tensor>;
+    /** The named sizes, with the values that they can have. */
+    readonly sizes: Record<string, Required<SizeRange>>;
+    /**
+     * Runs the graph with inputs as those of the captured function: an array, the only one, or an object by their
+     * names. Returns what the function has returned. Throws ShapeError, DTypeError or DeviceError for a tensor that is
+     * not as in `inputs`.
+     */
+    run(inputs: TensorTree, options?: RunOptions): any;
+    /** Runs the graph on another thread. */
+    runAsync(inputs: TensorTree, options?: RunOptions): Promise<any>;
+    /** Saves the graph to a file: a safetensors file, whose tensors are the constants. Throws FileError. */
+    save(path: string | URL): void;
+    /** Saves the graph on another thread. */
+    saveAsync(path: string | URL): Promise<void>;
+    /** Returns the text of the program, a line per call. */
+    toString(): string;
+  }
+  /**
+   * Captures a function of tensors as a graph. The function is called, but nothing is computed but shapes. It takes
+   * tensors, or nested objects and arrays of them, and returns such. `exampleInputs` is an array of its arguments, or
+   * its only argument; their elements are not read.
+   *
+   *     const g = flow.graph.capture((x) => x.matmul(weight).relu(), flow.ones([1, 2]), {dynamic: 'batch'});
+   *     g.run(flow.ones([3, 2]))
+   *
+   * Tensors that the function uses and that are no inputs become constants. What it writes to, inputs or others, the
+   * graph copies instead: see `Graph.states`. Random operators draw new numbers in each run. Throws Unsupported where
+   * the function reads elements of a tensor that depends on its inputs, InvalidArgument if it does other things for
+   * other sizes.
+   */
+  function capture(fn: (...inputs: any[]) => TensorTree, exampleInputs: TensorTree, options?: CaptureOptions): Graph;
+  /**
+   * Loads a graph that `Graph.save()` has written. Its constants share the memory of the file. With `verify`, all of
+   * the file is read and compared with its checksum. Throws FileError if the file cannot be read, InvalidArgument if it
+   * is malformed, damaged, or of another version.
+   */
+  function load(path: string | URL, options?: {verify?: boolean | null}): Graph;
+  /** Loads a graph on another thread. */
+  function loadAsync(path: string | URL, options?: {verify?: boolean | null}): Promise<Graph>;
+}
+
 /**
  * Calls a function, and records what the calls of operators in it take.
  *

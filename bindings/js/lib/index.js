@@ -20,6 +20,7 @@ const {einsumPath, einsumExpression} = require('./expression');
 const {functionsByName, installMethods} = require('./operators');
 const {setPrintOptions, toText} = require('./printing');
 const files = require('./files');
+const {graph} = require('./graph');
 const {profile} = require('./profile');
 const reading = require('./read');
 const {Float} = require('./scalars');
@@ -160,6 +161,7 @@ const flow = {
   setPrintOptions,
   profile,
   ...files,
+  graph,
 };
 
 module.exports = flow;

@@ -1,11 +1,9 @@
 // Files of tensors. JavaScript holds an open file as an external value.
-#include <oneflow/files.h>
-
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "functions.h"
+#include "nodes.h"
 #include "task.h"
 
 namespace oneflow::node {
@@ -22,46 +20,18 @@ void delete_file(File* file) { delete file; }
 
 of_file file_of(const Call& call) { return call.external<File>(0)->get(); }
 
-Napi::Value text_or_null(Napi::Env env, const char* text) {
-  return text != nullptr ? Napi::Value::From(env, text) : env.Null();
-}
-
 // ---------------------------------------------------------------- saving
 
 // What saveFile() was given.
 class SaveTask : public Task {
  public:
-  ~SaveTask() override {
-    for (of_file_node& node : nodes_) {
-      if (node.kind == OF_NODE_TENSOR) of_tensor_release(node.as.tensor);
-    }
-  }
-
   // Copies the arguments (path, kinds, counts, keys, slots, metadata as keys and values in turn, compress). With
   // `snapshot`, later writes to the tensors do not reach the file.
   void capture(const Call& call, bool snapshot) {
     path_ = call.string(0);
-    const std::vector<int64_t> kinds = call.integers(1), counts = call.integers(2), slots = call.integers(4);
-    const auto keys = call[3].As<Napi::Array>();
-    keys_.resize(kinds.size());
-    nodes_.resize(kinds.size());
+    nodes_.read(call, 1, snapshot);
     texts_ = call.strings(5);
     compress_ = call.boolean(6);
-    for (uint32_t i = 0; i < nodes_.size(); ++i) {
-      nodes_[i].kind = static_cast<int32_t>(kinds[i]);
-      nodes_[i].count = static_cast<uint32_t>(counts[i]);
-      if (const Napi::Value key = keys.Get(i); key.IsString()) {
-        keys_[i] = key.As<Napi::String>();
-        nodes_[i].key = keys_[i].c_str();
-      }
-      if (nodes_[i].kind != OF_NODE_TENSOR) continue;
-      const of_tensor tensor = call.environment().get(slots[i]);
-      if (snapshot) {
-        call.check(of_tensor_lazy_clone(tensor, &nodes_[i].as.tensor));
-      } else {
-        nodes_[i].as.tensor = of_tensor_retain(tensor);
-      }
-    }
   }
 
   of_status run() override {
@@ -77,8 +47,8 @@ class SaveTask : public Task {
 
  private:
   std::string path_;
-  std::vector<std::string> keys_, texts_;
-  std::vector<of_file_node> nodes_;
+  std::vector<std::string> texts_;
+  Nodes nodes_;
   bool compress_ = false;
 };
 
@@ -137,32 +107,24 @@ class ReadFileTask : public Task {
 
 // ---------------------------------------------------------------- functions
 
-// Runs a task on a worker thread and returns a promise, or runs it on this thread.
-template <bool is_async>
-Napi::Value run(const Call& call, std::unique_ptr<Task> task) {
-  if (is_async) return Task::start(std::move(task), call.environment());
-  call.check(task->run());
-  return task->finish(call.environment());
-}
-
 // saveFile(path, kinds, counts, keys, slots, metadata, compress, ...keepAlive); saveFileAsync() returns a promise.
 template <bool is_async>
 Napi::Value save_file(const Call& call) {
   auto task = std::make_unique<SaveTask>();
   task->capture(call, is_async);
-  return run<is_async>(call, std::move(task));
+  return run_task<is_async>(call, std::move(task));
 }
 
 // openFile(path): returns a file; openFileAsync() returns a promise.
 template <bool is_async>
 Napi::Value open_file(const Call& call) {
-  return run<is_async>(call, std::make_unique<OpenTask>(call.string(0)));
+  return run_task<is_async>(call, std::make_unique<OpenTask>(call.string(0)));
 }
 
 // readFile(file, positions, device, copy): returns slots; readFileAsync() returns a promise.
 template <bool is_async>
 Napi::Value read_file(const Call& call) {
-  return run<is_async>(call, std::make_unique<ReadFileTask>(call));
+  return run_task<is_async>(call, std::make_unique<ReadFileTask>(call));
 }
 
 // fileEntries(file): returns an array of {name, dtype, type, shape, bytes}. The dtype may be null.
@@ -196,14 +158,7 @@ Napi::Value file_nodes(const Call& call) {
   const of_file_node* nodes = nullptr;
   uint64_t count = 0;
   call.check(of_file_get_nodes(file_of(call), call.boolean(1), &nodes, &count));
-  return array_of(call.Env(), count, [&](size_t i) {
-    auto object = Napi::Object::New(call.Env());
-    object.Set("kind", nodes[i].kind);
-    object.Set("count", nodes[i].count);
-    object.Set("key", text_or_null(call.Env(), nodes[i].key));
-    object.Set("entry", nodes[i].as.entry);
-    return object;
-  });
+  return nodes_to_js(call.Env(), nodes, count);
 }
 
 }  // namespace

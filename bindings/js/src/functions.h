@@ -95,6 +95,7 @@ void add_library_functions(Exports& exports);
 void add_profile_functions(Exports& exports);
 void add_gradient_functions(Exports& exports);
 void add_file_functions(Exports& exports);
+void add_graph_functions(Exports& exports);
 
 // Packs a device into one integer; Call::device() unpacks it.
 inline int32_t pack_device(of_device device) {

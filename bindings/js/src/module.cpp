@@ -14,5 +14,6 @@ NAPI_MODULE_INIT() {
   add_profile_functions(functions);
   add_gradient_functions(functions);
   add_file_functions(functions);
+  add_graph_functions(functions);
   return exports;
 }

@@ -106,4 +106,12 @@ class Held {
   of_tensor tensor_ = nullptr;
 };
 
+// Runs a task on a worker thread and returns a promise, or runs it on this thread.
+template <bool is_async>
+Napi::Value run_task(const Call& call, std::unique_ptr<Task> task) {
+  if (is_async) return Task::start(std::move(task), call.environment());
+  call.check(task->run());
+  return task->finish(call.environment());
+}
+
 }  // namespace oneflow::node

@@ -1,0 +1,258 @@
+'use strict';
+
+/** Graphs: functions that are captured once, saved with their weights, and run without the code that made them. */
+
+const util = require('node:util');
+const native = require('./native');
+const {makeError, traced} = require('./errors');
+const {optionsOf} = require('./gradArguments');
+const {isGenerator, live} = require('./generator');
+const {TENSOR, checkText, entriesOf, flagOf, nodesOf, pathOf, restore} = require('./nodes');
+const {describe, isPlainObject, isTensor, liveSlot, wrapSlot, withMemory} = require('./tensor');
+
+/** The parts of a graph, as the C API numbers them. */
+const [INPUT, OUTPUT, CONSTANT] = [0, 1, 2];
+
+/** Returns the nodes that are items of the first node. */
+function childrenOf(nodes) {
+  const children = [];
+  for (let at = 1; at < nodes.length;) {
+    children.push(nodes[at]);
+    for (let waiting = 1; waiting > 0; at++) waiting += nodes[at].count - 1;
+  }
+  return children;
+}
+
+/** The key that the constructor requires, so that only capture() and load() create graphs. */
+const KEY = Symbol('graph');
+
+/** A program of calls of operators with its constants. It does not change. */
+class Graph {
+  #handle;
+  #inputs;
+  #outputs;
+  #names;
+
+  constructor(key, handle) {
+    if (key !== KEY) throw makeError('TypeMismatch', 'Graph: graphs are made by capture(...) and load(path)');
+    this.#handle = handle;
+    this.#inputs = native.graphNodes(handle, INPUT);
+    this.#outputs = native.graphNodes(handle, OUTPUT);
+    this.#names = childrenOf(this.#inputs).map((node) => node.key);
+    Object.freeze(this);
+  }
+
+  get inputs() {
+    return native.graphValues(this.#handle, INPUT);
+  }
+
+  get outputs() {
+    return native.graphValues(this.#handle, OUTPUT).slice(0, this.#returned());
+  }
+
+  get states() {
+    return native.graphValues(this.#handle, OUTPUT).slice(this.#returned());
+  }
+
+  get constants() {
+    const values = native.graphValues(this.#handle, CONSTANT);
+    return Object.fromEntries(values.map(({name}, i) => [name, wrapSlot(native.graphConstant(this.#handle, i))]));
+  }
+
+  get sizes() {
+    const sizes = native.graphSizes(this.#handle);
+    return Object.fromEntries(sizes.map(({name, minimum, maximum, step}) => [
+      name, {min: minimum, max: maximum > Number.MAX_SAFE_INTEGER ? Infinity : maximum, step},
+    ]));
+  }
+
+  run(inputs, options) {
+    const {states, args} = this.#arguments('run', inputs, options);
+    return this.#results(states, withMemory(() => native.runGraph(...args)));
+  }
+
+  async runAsync(inputs, options) {
+    const {states, args} = this.#arguments('runAsync', inputs, options);
+    return this.#results(states, await traced(withMemory(() => native.runGraphAsync(...args))));
+  }
+
+  save(path) {
+    native.saveGraph(this.#handle, pathOf('save', path));
+  }
+
+  async saveAsync(path) {
+    await traced(native.saveGraphAsync(this.#handle, pathOf('saveAsync', path)));
+  }
+
+  toString() {
+    return native.graphText(this.#handle);
+  }
+
+  [util.inspect.custom]() {
+    const inputs = this.inputs.map(({name, dtype, shape}) => `${name}: ${dtype}[${shape.join(', ')}]`);
+    const calls = native.graphCallCount(this.#handle);
+    return `Graph { (${inputs.join(', ')}), ${calls} call${calls === 1 ? '' : 's'} }`;
+  }
+
+  #returned() {
+    return this.#outputs.filter(({kind}) => kind === TENSOR).length;
+  }
+
+  /** Returns the arguments by their names: those of an object with just these names, of an array, or the only one. */
+  #bind(method, inputs) {
+    const names = this.#names;
+    const isNamed = isPlainObject(inputs) &&
+      names.length === Object.keys(inputs).length && names.every((name) => Object.hasOwn(inputs, name));
+    if (isNamed) return new Map(names.map((name) => [name, inputs[name]]));
+    const list = Array.isArray(inputs) ? inputs : [inputs];
+    if (list.length !== names.length) {
+      const wanted = `the graph takes ${names.length} inputs (${names.join(', ')})`;
+      throw makeError('TypeMismatch', `${method}: ${wanted}, got ${list.length}`);
+    }
+    return new Map(names.map((name, i) => [name, list[i]]));
+  }
+
+  #arguments(method, inputs, options) {
+    const {states, generator} = optionsOf(method, options, ['states', 'generator']);
+    if (generator !== undefined && generator !== null && !isGenerator(generator)) {
+      throw makeError('TypeMismatch', `${method}: generator must be Generator, got ${describe(generator)}`);
+    }
+    const nodes = nodesOf(method, this.#bind(method, inputs), 'the inputs');
+    const isAlike = nodes.kinds.length === this.#inputs.length && this.#inputs.every(({kind, count, key}, i) =>
+      nodes.kinds[i] === kind && nodes.counts[i] === count && nodes.keys[i] === key);
+    if (!isAlike) {
+      throw makeError('TypeMismatch', `${method}: the inputs are nested in another way than at the capture`);
+    }
+    const slots = nodes.slots.filter((_, i) => nodes.kinds[i] === TENSOR);
+    const drawn = isGenerator(generator) ? live(generator, method, 'generator') : 0;
+    return {
+      states: flagOf(method, 'states', states, false),
+      args: [this.#handle, slots, drawn, ...nodes.tensors, generator],
+    };
+  }
+
+  #results(states, slots) {
+    const tensors = slots.map((slot) => wrapSlot(slot));
+    const result = restore(this.#outputs.values(), tensors.values());
+    if (!states) return result;
+    const count = this.#returned();
+    return {result, states: Object.fromEntries(this.states.map(({name}, i) => [name, tensors[count + i]]))};
+  }
+}
+
+/** Gives the tensors of nested data with their joined names. */
+function* namedTensors(data, prefix) {
+  if (isTensor(data)) {
+    yield [prefix, data];
+    return;
+  }
+  const items = Array.isArray(data) ? [...data.entries()] : entriesOf(data);
+  if (items === null) {
+    const found = `must be Tensor, array, Map or object, got ${describe(data)}`;
+    throw makeError('TypeMismatch', `capture: an item of weights ${found}`);
+  }
+  for (const [key, item] of items) yield* namedTensors(item, prefix === '' ? `${key}` : `${prefix}.${key}`);
+}
+
+const integerOrNull = (text) => (/^\d+$/.test(text) ? Number(text) : null);
+
+/** Returns [number of an input, dimension, name of its size] for all dimensions that vary. */
+function dimensionsOf(dynamic, names, tensors) {
+  if (dynamic === undefined || dynamic === null) return [];
+  const [only, ...others] = typeof dynamic === 'string' ? [dynamic] : Array.isArray(dynamic) ? dynamic : [];
+  if (only !== undefined && others.length === 0) {
+    return tensors.flatMap((tensor, i) => (tensor.shape.length === 0 ? [] : [[i, 0, only]]));
+  }
+  const entries = Array.isArray(dynamic) ? null : entriesOf(dynamic);
+  if (entries === null) {
+    const wanted = 'one name for the first dimension of all inputs, or an object of their dimensions';
+    throw makeError('TypeMismatch', `capture: dynamic must be ${wanted}, got ${describe(dynamic)}`);
+  }
+  return entries.flatMap(([key, dims]) => {
+    const number = names.includes(`${key}`) ? names.indexOf(`${key}`) : integerOrNull(`${key}`);
+    if (number === null || number >= names.length) {
+      throw makeError('InvalidArgument', `capture: dynamic has no input '${key}'; there are ${names.join(', ')}`);
+    }
+    const pairs = Array.isArray(dims) ? [...dims.entries()] : entriesOf(dims);
+    if (pairs === null) {
+      throw makeError('TypeMismatch', `capture: dynamic.${key} must be array or object, got ${describe(dims)}`);
+    }
+    return pairs.filter(([, size]) => size !== null && size !== undefined).map(([dim, size]) => [number, dim, size]);
+  });
+}
+
+/** Returns the minimum, the maximum or -1, and the step of each size in one array. */
+function rangesOf(ranges, sizes) {
+  const given = new Map(ranges === undefined || ranges === null ? [] : entriesOf(ranges) ?? [[undefined]]);
+  if (given.has(undefined)) {
+    throw makeError('TypeMismatch', `capture: ranges must be Map or object, got ${describe(ranges)}`);
+  }
+  for (const name of given.keys()) {
+    if (!sizes.includes(name)) {
+      throw makeError('InvalidArgument', `capture: ranges has '${name}', which no dimension has in dynamic`);
+    }
+  }
+  return sizes.flatMap((size) => {
+    const {min = 1, max = Infinity, step = 1} = optionsOf('capture', given.get(size), ['min', 'max', 'step']);
+    const isValid = Number.isSafeInteger(min) && Number.isSafeInteger(step) && step >= 1 &&
+      (max === Infinity || Number.isSafeInteger(max)) && min >= 0 && max >= min;
+    if (!isValid) {
+      throw makeError('TypeMismatch', `capture: ranges.${size} must have integers min <= max and step >= 1`);
+    }
+    return [min, max === Infinity ? -1 : max, step];
+  });
+}
+
+/** Calls a function of tensors for each run that the capture needs. */
+function record(running, layout, run) {
+  for (let slots; (slots = native.beginRun(running)) !== null;) {
+    try {
+      const values = restore(layout.values(), slots.map((slot) => wrapSlot(slot)).values());
+      const {kinds, counts, keys, slots: found, tensors} = nodesOf('capture', run(Object.values(values)), 'the result');
+      native.endRun(running, kinds, counts, keys, found, ...tensors);
+    } catch (error) {
+      native.cancelRun(running);
+      throw error;
+    }
+  }
+}
+
+function capture(fn, exampleInputs, options) {
+  if (typeof fn !== 'function') {
+    throw makeError('TypeMismatch', `capture: fn must be function, got ${describe(fn)}`);
+  }
+  const {dynamic, ranges, weights, names} = optionsOf('capture', options, ['dynamic', 'ranges', 'weights', 'names']);
+  const args = Array.isArray(exampleInputs) ? exampleInputs : [exampleInputs];
+  if (names !== undefined && !(Array.isArray(names) && names.length === args.length)) {
+    throw makeError('TypeMismatch', `capture: names must be an array of ${args.length} strings`);
+  }
+  const examples = new Map(args.map((value, i) => [checkText('capture', 'a name', names?.[i] ?? `input${i}`), value]));
+  const {kinds, counts, keys, slots, tensors} = nodesOf('capture', examples, 'exampleInputs');
+  const inputNames = [...namedTensors(examples, '')].map(([name]) => name);
+  const places = dimensionsOf(dynamic, inputNames, tensors);
+  for (const [, , size] of places) checkText('capture', 'a size', size);
+  const sizes = [...new Set(places.map(([, , size]) => size))];
+  const numbers = places.flatMap(([number, dim, size]) => [number, Number(dim), sizes.indexOf(size)]);
+  const running = native.startCapture(kinds, counts, keys, slots, sizes, rangesOf(ranges, sizes), numbers, ...tensors);
+  if (weights !== undefined && weights !== null) {
+    for (const [name, tensor] of namedTensors(weights, '')) {
+      native.nameConstant(running, liveSlot(tensor, 'capture'), checkText('capture', 'a name', name), tensor);
+    }
+  }
+  const layout = kinds.map((kind, i) => ({kind, count: counts[i], key: keys[i]}));
+  record(running, layout, (values) => fn(...values));
+  return new Graph(KEY, native.finishCapture(running));
+}
+
+function load(path, options) {
+  const {verify} = optionsOf('load', options, ['verify']);
+  return new Graph(KEY, native.loadGraph(pathOf('load', path), flagOf('load', 'verify', verify, false)));
+}
+
+async function loadAsync(path, options) {
+  const {verify} = optionsOf('loadAsync', options, ['verify']);
+  const flag = flagOf('loadAsync', 'verify', verify, false);
+  return new Graph(KEY, await traced(native.loadGraphAsync(pathOf('loadAsync', path), flag)));
+}
+
+module.exports = {graph: {Graph, capture, load, loadAsync}};

@@ -1,0 +1,285 @@
+// Graphs. JavaScript holds a capture, and a graph with the session that runs it, as external values.
+#include <oneflow/session.h>
+
+#include <span>
+
+#include "nodes.h"
+#include "task.h"
+
+namespace oneflow::node {
+namespace {
+
+struct Releaser {
+  void operator()(of_capture capture) const { of_capture_release(capture); }
+  void operator()(of_session session) const { of_session_release(session); }
+  void operator()(of_graph graph) const { of_graph_release(graph); }
+};
+template <class Object>
+using Owned = std::unique_ptr<Object, Releaser>;
+
+// ---------------------------------------------------------------- capture
+
+struct Capture {
+  Owned<of_capture_object> handle;
+  size_t input_count = 0;
+};
+void delete_capture(Capture* capture) { delete capture; }
+
+Capture& capture_of(const Call& call) { return *call.external<Capture>(0); }
+
+// startCapture(kinds, counts, keys, slots, names, ranges, dimensions, ...keepAlive): returns a capture. A size has a
+// name, and in `ranges` its minimum, its maximum or -1, and its step; a dimension the numbers of its input, of itself
+// and of its size.
+Napi::Value start_capture(const Call& call) {
+  Nodes nodes;
+  nodes.read(call, 0, false);
+  const std::vector<std::string> names = call.strings(4);
+  const std::vector<int64_t> ranges = call.integers(5), places = call.integers(6);
+  std::vector<of_named_size> sizes;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const int64_t maximum = ranges[3 * i + 1];
+    sizes.push_back({names[i].c_str(), ranges[3 * i], maximum < 0 ? INT64_MAX : maximum, ranges[3 * i + 2]});
+  }
+  std::vector<of_named_dimension> dimensions;
+  for (size_t i = 0; i + 2 < places.size(); i += 3) {
+    dimensions.push_back(
+        {static_cast<uint64_t>(places[i]), static_cast<int32_t>(places[i + 1]), static_cast<int32_t>(places[i + 2])});
+  }
+  of_capture_options options{};
+  options.struct_size = sizeof(options);
+  options.sizes = sizes.data();
+  options.size_count = sizes.size();
+  options.dimensions = dimensions.data();
+  options.dimension_count = dimensions.size();
+  auto capture = std::make_unique<Capture>();
+  of_capture handle = nullptr;
+  call.check(of_capture_create(nodes.data(), nodes.size(), &options, &handle));
+  capture->handle.reset(handle);
+  for (const of_file_node& node : nodes.items()) capture->input_count += node.kind == OF_NODE_TENSOR;
+  return owner_of<delete_capture>(call.Env(), capture.release());
+}
+
+// beginRun(capture): returns the slots of the inputs of the next run; null if no further run is needed.
+Napi::Value begin_run(const Call& call) {
+  const Capture& capture = capture_of(call);
+  std::vector<of_tensor> tensors(capture.input_count);
+  bool has_begun = false;
+  call.check(of_capture_begin(capture.handle.get(), tensors.data(), &has_begun));
+  if (!has_begun) return call.Env().Null();
+  return array_of(call.Env(), tensors.size(), [&](size_t i) { return call.environment().put(tensors[i]); });
+}
+
+// endRun(capture, kinds, counts, keys, slots, ...keepAlive)
+void end_run(const Call& call) {
+  Nodes nodes;
+  nodes.read(call, 1, false);
+  call.check(of_capture_end(capture_of(call).handle.get(), nodes.data(), nodes.size()));
+}
+
+// ---------------------------------------------------------------- graphs
+
+void release_session(of_session_object* session) { of_session_release(session); }
+
+of_session session_of(const Call& call) { return call.external<of_session_object>(0); }
+of_graph graph_of(const Call& call) { return of_session_graph(session_of(call)); }
+
+of_graph_info info_of(const Call& call) {
+  of_graph_info info{};
+  info.struct_size = sizeof(info);
+  call.check(of_graph_get_info(graph_of(call), &info));
+  return info;
+}
+
+// Returns a value that owns a session.
+Napi::Value session_to_js(Napi::Env env, Owned<of_session_object> session) {
+  return owner_of<release_session>(env, session.release());
+}
+
+// finishCapture(capture): returns a graph.
+Napi::Value finish_capture(const Call& call) {
+  of_graph graph = nullptr;
+  call.check(of_capture_finish(capture_of(call).handle.get(), &graph));
+  const Owned<of_graph_object> owned(graph);
+  of_session session = nullptr;
+  call.check(of_session_create(graph, nullptr, &session));
+  return session_to_js(call.Env(), Owned<of_session_object>(session));
+}
+
+class LoadTask : public Task {
+ public:
+  explicit LoadTask(const Call& call) : path_(call.string(0)), verify_(call.boolean(1)) {}
+
+  of_status run() override {
+    of_session_options options{};
+    options.struct_size = sizeof(options);
+    options.verify = verify_;
+    of_session session = nullptr;
+    const of_status status = of_session_open(path_.c_str(), &options, &session);
+    session_.reset(session);
+    return status;
+  }
+  Napi::Value finish(Environment& environment) override {
+    return session_to_js(environment.env(), std::move(session_));
+  }
+
+ private:
+  const std::string path_;
+  const bool verify_;
+  Owned<of_session_object> session_;
+};
+
+class SaveGraphTask : public Task {
+ public:
+  explicit SaveGraphTask(const Call& call) : session_(of_session_retain(session_of(call))), path_(call.string(1)) {}
+
+  of_status run() override { return of_graph_save(of_session_graph(session_.get()), path_.c_str()); }
+  Napi::Value finish(Environment& environment) override { return environment.env().Undefined(); }
+
+ private:
+  const Owned<of_session_object> session_;
+  const std::string path_;
+};
+
+class RunTask : public Task {
+ public:
+  // Copies the arguments (graph, slots, slot of a generator or 0). With `snapshot`, later writes to the tensors do not
+  // reach the run.
+  RunTask(const Call& call, bool snapshot)
+      : session_(of_session_retain(session_of(call))), generator_(of_generator_retain(call.generator(2))) {
+    for (const int64_t slot : call.integers(1)) {
+      of_tensor tensor = call.environment().get(slot);
+      if (snapshot) {
+        call.check(of_tensor_lazy_clone(tensor, &tensor));
+      } else {
+        of_tensor_retain(tensor);
+      }
+      inputs_.push_back(tensor);
+    }
+    outputs_.resize(info_of(call).output_count);
+  }
+  ~RunTask() override {
+    for (of_tensor tensor : inputs_) of_tensor_release(tensor);
+    for (of_value& output : outputs_) of_value_release(&output);
+    of_generator_release(generator_);
+  }
+
+  of_status run() override {
+    of_run_options options{};
+    options.struct_size = sizeof(options);
+    options.generator = generator_;
+    return of_session_run(session_.get(), inputs_.data(), inputs_.size(), outputs_.data(), outputs_.size(), &options);
+  }
+  // Returns the slots of the outputs.
+  Napi::Value finish(Environment& environment) override {
+    return array_of(environment.env(), outputs_.size(), [&](size_t i) {
+      const of_tensor tensor = outputs_[i].as.tensor;
+      outputs_[i] = {};
+      return environment.put(tensor);
+    });
+  }
+
+ private:
+  const Owned<of_session_object> session_;
+  const of_generator generator_;
+  std::vector<of_tensor> inputs_;
+  std::vector<of_value> outputs_;
+};
+
+// loadGraph(path, verify): returns a graph; loadGraphAsync() returns a promise.
+template <bool is_async>
+Napi::Value load_graph(const Call& call) {
+  return run_task<is_async>(call, std::make_unique<LoadTask>(call));
+}
+
+// saveGraph(graph, path); saveGraphAsync() returns a promise.
+template <bool is_async>
+Napi::Value save_graph(const Call& call) {
+  return run_task<is_async>(call, std::make_unique<SaveGraphTask>(call));
+}
+
+// runGraph(graph, slots, generator, ...keepAlive): returns the slots of the outputs; runGraphAsync() returns a promise.
+template <bool is_async>
+Napi::Value run_graph(const Call& call) {
+  return run_task<is_async>(call, std::make_unique<RunTask>(call, is_async));
+}
+
+// graphSizes(graph): returns an array of {name, minimum, maximum, step}.
+Napi::Value graph_sizes(const Call& call) {
+  const Napi::Env env = call.Env();
+  const of_graph_info info = info_of(call);
+  return array_of(env, info.size_count, [&](size_t i) {
+    const of_named_size& size = info.sizes[i];
+    auto object = Napi::Object::New(env);
+    object.Set("name", size.name);
+    object.Set("minimum", static_cast<double>(size.minimum));
+    object.Set("maximum", static_cast<double>(size.maximum));
+    object.Set("step", static_cast<double>(size.step));
+    return object;
+  });
+}
+
+// graphValues(graph, part): returns an array of {name, dtype, device, shape}, whose shapes consist of strings.
+Napi::Value graph_values(const Call& call) {
+  const Napi::Env env = call.Env();
+  const of_graph_info info = info_of(call);
+  const uint64_t counts[] = {info.input_count, info.output_count, info.constant_count};
+  const auto part = static_cast<of_graph_part>(call.integer(1));
+  return array_of(env, counts[part], [&](size_t i) {
+    of_graph_value value{};
+    value.struct_size = sizeof(value);
+    call.check(of_graph_value_at(graph_of(call), part, i, &value));
+    char device[64];
+    auto object = Napi::Object::New(env);
+    object.Set("name", value.name);
+    object.Set("dtype", of_dtype_name(value.dtype));
+    object.Set("device", of_device_name(value.device, device));
+    object.Set("shape", array_of(env, value.rank, [&](size_t dim) { return value.size_texts[dim]; }));
+    return object;
+  });
+}
+
+// graphNodes(graph, part): returns how inputs or outputs are nested, as fileNodes() does.
+Napi::Value graph_nodes(const Call& call) {
+  const of_file_node* nodes = nullptr;
+  uint64_t count = 0;
+  call.check(of_graph_get_nodes(graph_of(call), static_cast<of_graph_part>(call.integer(1)), &nodes, &count));
+  return nodes_to_js(call.Env(), nodes, count);
+}
+
+// graphConstant(graph, position): returns the slot of a constant, which is copied once it is written to.
+Napi::Value graph_constant(const Call& call) {
+  of_tensor tensor = nullptr, copy = nullptr;
+  call.check(of_graph_constant(graph_of(call), static_cast<uint64_t>(call.integer(1)), &tensor));
+  const of_status status = of_tensor_lazy_clone(tensor, &copy);
+  of_tensor_release(tensor);
+  call.check(status);
+  return Napi::Number::New(call.Env(), call.environment().put(copy));
+}
+
+}  // namespace
+
+void add_graph_functions(Exports& exports) {
+  exports.add<start_capture>("startCapture");
+  exports.add<begin_run>("beginRun");
+  exports.add<end_run>("endRun");
+  exports.add("cancelRun", [](const Call& call) { call.check(of_capture_cancel(capture_of(call).handle.get())); });
+  // nameConstant(capture, slot, name, keepAlive)
+  exports.add("nameConstant", [](const Call& call) {
+    call.check(of_capture_name(capture_of(call).handle.get(), call.tensor(1), call.string(2).c_str()));
+  });
+  exports.add<finish_capture>("finishCapture");
+  exports.add<load_graph<false>>("loadGraph");
+  exports.add<load_graph<true>>("loadGraphAsync");
+  exports.add<save_graph<false>>("saveGraph");
+  exports.add<save_graph<true>>("saveGraphAsync");
+  exports.add<run_graph<false>>("runGraph");
+  exports.add<run_graph<true>>("runGraphAsync");
+  exports.add("graphText", [](const Call& call) { return info_of(call).text; });
+  exports.add("graphCallCount", [](const Call& call) { return info_of(call).call_count; });
+  exports.add<graph_sizes>("graphSizes");
+  exports.add<graph_values>("graphValues");
+  exports.add<graph_nodes>("graphNodes");
+  exports.add<graph_constant>("graphConstant");
+}
+
+}  // namespace oneflow::node
