@@ -4,6 +4,7 @@
 
 #include "autograd/variable.h"
 #include "base/error.h"
+#include "dispatch/layers.h"
 #include "dispatch/values.h"
 
 namespace oneflow::autograd {
@@ -15,7 +16,11 @@ SavedTensor SavedTensor::of(TensorRef tensor) {
   return saved;
 }
 
-SavedTensor SavedTensor::form_of(const Tensor& tensor) { return of(Tensor::without_memory(tensor)); }
+SavedTensor SavedTensor::form_of(const Tensor& tensor) {
+  // Layers that see the backward pass must recognize the tensor.
+  const uint32_t others = wanted_layers(tensor.carried_layers()) & ~(uint32_t{1} << OF_LAYER_AUTOGRAD);
+  return of(others ? detached(tensor) : Tensor::without_memory(tensor));
+}
 
 SavedTensor SavedTensor::result(const Tensor& tensor) {
   SavedTensor saved = of(detached(tensor));

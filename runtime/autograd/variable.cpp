@@ -5,6 +5,7 @@
 #include "autograd/mode.h"
 #include "autograd/record.h"
 #include "dispatch/dispatch.h"
+#include "dispatch/layers.h"
 
 namespace oneflow::autograd {
 
@@ -120,8 +121,26 @@ bool requires_grad(const Tensor& tensor) {
   return base && base->generation() > 0;
 }
 
+namespace {
+
+// Returns a tensor like one without memory, which layers below this one may follow: to them it is a view.
+TensorRef detached_form(const Tensor& tensor) {
+  static constinit const OperatorName permute("permute");
+  const uint32_t own = uint32_t{1} << OF_LAYER_AUTOGRAD;
+  if ((tensor.carried_layers() & ~own) == 0) return Tensor::without_memory(tensor);
+  const OpenLayers lower(thread_state.open_layers & ~own);
+  Shape dims;
+  for (int dim = 0; dim < tensor.rank(); ++dim) dims.push_back(dim);
+  const of_value arguments[] = {to_value(tensor), to_value(dims)};
+  of_value result{};
+  call_inside(*permute, nullptr, arguments, {&result, 1}, false);
+  return TensorRef::adopt(to_tensor(result.as.tensor));
+}
+
+}  // namespace
+
 TensorRef detached(const Tensor& tensor) {
-  if (!tensor.has_memory()) return Tensor::without_memory(tensor);
+  if (!tensor.has_memory()) return detached_form(tensor);
   return Tensor::over(tensor.storage(), tensor.dtype(), tensor.sizes(), tensor.strides(), tensor.offset());
 }
 

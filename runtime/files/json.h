@@ -17,6 +17,9 @@ class JsonReader : public nlohmann::json_sax<nlohmann::json> {
  public:
   // Reads a whole text. Throws InvalidArgument with the parser's reason if it is not JSON, or has invalid UTF-8.
   void read(std::string_view text) {
+    // The parser takes a null byte for the end.
+    if (const size_t end = text.find('\0'); end != std::string_view::npos)
+      fail(OF_INVALID_ARGUMENT, "it is not JSON from byte %zu on", end + 1);
     nlohmann::json::sax_parse(text.begin(), text.end(), this);
     if (!failure_.empty()) fail(OF_INVALID_ARGUMENT, "%s", failure_.c_str());
   }

@@ -14,11 +14,12 @@ namespace oneflow::graph {
 namespace {
 
 // The runs of a program with sizes that vary. Two would give a line through any two numbers; the others test it.
-constexpr size_t kRuns = 5;
+constexpr size_t kRuns = 8;
 // How far the sizes are from those of the example, in steps. No two sizes get the same row, and no row is a multiple of
-// another, so that it shows which size a number follows from.
-constexpr int64_t kDistances[][kRuns] = {{0, 1, 3, 7, 12}, {0, 2, 1, 5, 9},  {0, 5, 7, 1, 3},
-                                         {0, 3, 8, 2, 1},  {0, 7, 2, 11, 4}, {0, 4, 9, 3, 13}};
+// another, so that it shows which size a number follows from. Each row has all remainders of small divisors.
+constexpr int64_t kDistances[][kRuns] = {{0, 1, 2, 3, 7, 12, 21, 30}, {0, 2, 5, 1, 9, 3, 16, 12},
+                                         {0, 3, 1, 7, 2, 14, 5, 24},  {0, 5, 3, 2, 11, 1, 9, 18},
+                                         {0, 7, 4, 9, 1, 2, 13, 6},   {0, 4, 9, 5, 3, 8, 1, 22}};
 
 // Returns a tensor with the elements of another one at this time, and without what layers keep with it.
 TensorRef snapshot(const Tensor& tensor) {

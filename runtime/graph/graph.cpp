@@ -65,6 +65,51 @@ bool may_alias(const Operator& op) {
   return results && std::strchr(results, '(');
 }
 
+Argument argument_of(const of_value& value) {
+  Argument argument;
+  argument.kind = static_cast<of_value_kind>(value.kind);
+  const auto count = static_cast<size_t>(value.count);
+  switch (argument.kind) {
+    case OF_VALUE_BOOL:
+    case OF_VALUE_FLOAT:
+    case OF_VALUE_UINT:
+      argument.number = scalar_of(value);
+      break;
+    case OF_VALUE_INT:
+      argument.sizes = {{value.as.integer, {}, 1}};
+      break;
+    case OF_VALUE_INT_LIST:
+      for (const int64_t item : std::span(value.as.integers, count)) argument.sizes.push_back({item, {}, 1});
+      break;
+    case OF_VALUE_STRING:
+      argument.text.assign(value.as.string, count);
+      break;
+    case OF_VALUE_DTYPE:
+      argument.dtype = value.as.dtype;
+      break;
+    case OF_VALUE_DEVICE:
+      argument.devices = {value.as.device};
+      break;
+    case OF_VALUE_DEVICE_LIST:
+      argument.devices.assign(value.as.devices, value.as.devices + count);
+      break;
+    case OF_VALUE_GENERATOR:
+      argument.kind = OF_VALUE_NONE;
+      break;
+    default:
+      break;
+  }
+  return argument;
+}
+
+Argument default_of(const oneflow::Argument& argument) {
+  if (!argument.default_text) return {};
+  of_value value = argument.default_value;
+  if (argument.type == ArgumentType::kFloat && value.kind == OF_VALUE_INT)
+    value = {OF_VALUE_FLOAT, 0, {.real = static_cast<double>(value.as.integer)}};
+  return argument_of(value);
+}
+
 bool Argument::operator==(const Argument& other) const {
   const auto same_device = [](of_device a, of_device b) { return a == b; };
   return kind == other.kind && dtype == other.dtype && text == other.text && sizes == other.sizes &&

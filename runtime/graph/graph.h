@@ -51,6 +51,11 @@ struct Argument {
   bool operator==(const Argument&) const;
 };
 
+// Returns an argument for a value that is no tensor. A generator becomes None: graphs draw from that of each run.
+Argument argument_of(const of_value& value);
+// Returns the default of an argument of an operator.
+Argument default_of(const oneflow::Argument& argument);
+
 // A call of an operator.
 struct Node {
   const Operator* op;

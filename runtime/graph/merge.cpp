@@ -143,9 +143,7 @@ class Merger {
         for (size_t run = 0; run < run_count(); ++run)
           samples.push_back(recording(run).nodes()[number].arguments[i].sizes[item].constant);
         const std::optional<SizeExpression> found = fit(samples, sizes);
-        if (!found)
-          fail_difference(
-              1, described(first_, number) + " with a number for " + name_of(node, i) + " that follows from no size");
+        if (!found) fail_difference(1, described(number) + " has a " + name_of(node, i) + " that follows from no size");
         argument.sizes[item] = *found;
       }
     }

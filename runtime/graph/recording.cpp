@@ -119,46 +119,11 @@ ValueId Recording::value_of(const Tensor& tensor) {
 }
 
 Argument Recording::argument_of(const of_value& value) {
-  Argument argument;
-  argument.kind = static_cast<of_value_kind>(value.kind);
-  const auto count = static_cast<size_t>(value.count);
-  switch (argument.kind) {
-    case OF_VALUE_BOOL:
-    case OF_VALUE_FLOAT:
-    case OF_VALUE_UINT:
-      argument.number = scalar_of(value);
-      break;
-    case OF_VALUE_INT:
-      argument.sizes = {{value.as.integer, {}, 1}};
-      break;
-    case OF_VALUE_INT_LIST:
-      for (const int64_t item : std::span(value.as.integers, count)) argument.sizes.push_back({item, {}, 1});
-      break;
-    case OF_VALUE_STRING:
-      argument.text.assign(value.as.string, count);
-      break;
-    case OF_VALUE_DTYPE:
-      argument.dtype = value.as.dtype;
-      break;
-    case OF_VALUE_DEVICE:
-      argument.devices = {value.as.device};
-      break;
-    case OF_VALUE_DEVICE_LIST:
-      argument.devices.assign(value.as.devices, value.as.devices + count);
-      break;
-    case OF_VALUE_TENSOR:
-      argument.values = {value_of(*to_tensor(value.as.tensor))};
-      break;
-    case OF_VALUE_TENSOR_LIST:
-      for (const of_tensor item : std::span(value.as.tensors, count))
-        argument.values.push_back(item ? value_of(*to_tensor(item)) : kNoValue);
-      break;
-    case OF_VALUE_GENERATOR:  // the graph draws from the generator of each run
-      argument.kind = OF_VALUE_NONE;
-      break;
-    default:
-      break;
-  }
+  Argument argument = graph::argument_of(value);
+  if (value.kind == OF_VALUE_TENSOR) argument.values = {value_of(*to_tensor(value.as.tensor))};
+  if (value.kind == OF_VALUE_TENSOR_LIST)
+    for (const of_tensor item : std::span(value.as.tensors, static_cast<size_t>(value.count)))
+      argument.values.push_back(item ? value_of(*to_tensor(item)) : kNoValue);
   return argument;
 }
 

@@ -1,7 +1,6 @@
 #include "graph/size_expression.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <numeric>
 
 #include "base/error.h"
@@ -23,12 +22,13 @@ bool is_same_everywhere(Samples samples) {
   return std::all_of(samples.begin(), samples.end(), [&](int64_t each) { return each == samples.front(); });
 }
 
-// Returns whether an expression of one term has the given values.
-bool holds(Samples values, Samples product, int64_t factor, int64_t constant, int64_t divisor) {
+// Returns whether (factor * product + constant) / divisor has the given values, rounded down or, if `is_exact`, without
+// a remainder.
+bool holds(Samples values, Samples product, int64_t factor, int64_t constant, int64_t divisor, bool is_exact) {
   for (size_t run = 0; run < values.size(); ++run) {
     const Wide sum = Wide{factor} * product[run] + constant;
-    const Wide quotient = sum / divisor - (sum % divisor < 0 ? 1 : 0);
-    if (quotient != values[run]) return false;
+    const Wide remainder = (sum % divisor + divisor) % divisor;
+    if ((sum - remainder) / divisor != values[run] || (is_exact && remainder != 0)) return false;
   }
   return true;
 }
@@ -39,32 +39,33 @@ std::pair<size_t, size_t> ends_of(Samples samples) {
   return {static_cast<size_t>(low - samples.begin()), static_cast<size_t>(high - samples.begin())};
 }
 
-// Finds floor((factor * product + constant) / divisor).
-std::optional<SizeExpression> fit_one(Samples values, const Product& product) {
+// Finds (factor * product + constant) / divisor without a remainder.
+std::optional<SizeExpression> fit_line(Samples values, const Product& product) {
+  const auto [low, high] = ends_of(product.samples);
+  const Wide run = Wide{product.samples[high]} - product.samples[low], rise = Wide{values[high]} - values[low];
+  if (run == 0 || rise == 0 || run > INT64_MAX || rise > INT64_MAX || rise < INT64_MIN) return {};
+  const int64_t common = std::gcd(static_cast<int64_t>(run), static_cast<int64_t>(rise));
+  const auto factor = static_cast<int64_t>(rise / common), divisor = static_cast<int64_t>(run / common);
+  const Wide constant = Wide{values[low]} * divisor - Wide{factor} * product.samples[low];
+  if (constant < INT64_MIN || constant > INT64_MAX) return {};
+  const auto added = static_cast<int64_t>(constant);
+  if (!holds(values, product.samples, factor, added, divisor, true)) return {};
+  return SizeExpression{added, {{factor, product.atoms}}, divisor};
+}
+
+// Finds the floor of (product + constant) / divisor: as rounding down, as rounding up, and with other constants.
+std::optional<SizeExpression> fit_floor(Samples values, const Product& product) {
   const auto [low, high] = ends_of(product.samples);
   const int64_t run = product.samples[high] - product.samples[low], rise = values[high] - values[low];
-  if (run == 0) return {};
-  const int64_t common = std::gcd(run, rise);
-  const auto expression = [&](int64_t factor, int64_t constant, int64_t divisor) {
-    return SizeExpression{constant, {{factor, product.atoms}}, divisor};
-  };
-  if (common != 0 && run / common <= 64) {  // an exact quotient
-    const int64_t factor = rise / common, divisor = run / common;
-    const Wide constant = Wide{values[low]} * divisor - Wide{factor} * product.samples[low];
-    if (constant >= INT64_MIN && constant <= INT64_MAX &&
-        holds(values, product.samples, factor, static_cast<int64_t>(constant), divisor))
-      return expression(factor, static_cast<int64_t>(constant), divisor);
-  }
-  if (rise <= 0) return {};
-  // A quotient that is rounded: its divisor is near the ratio of the differences, and the remainder that is added
-  // before the division is any below the divisor, plus a multiple of it.
+  if (run <= 0 || rise <= 0) return {};
   const int64_t estimate = run / rise;
   for (int64_t divisor = std::max<int64_t>(2, estimate - 2); divisor <= std::min<int64_t>(estimate + 3, 128);
        ++divisor) {
-    const int64_t base = values[low] - product.samples[low] / divisor - 1;
-    for (int64_t rest = 0; rest < 2 * divisor; ++rest)
-      if (holds(values, product.samples, 1, base * divisor + rest, divisor))
-        return expression(1, base * divisor + rest, divisor);
+    std::vector<int64_t> constants = {0, divisor - 1};
+    for (int64_t i = 1; i <= 4 * divisor; ++i) constants.insert(constants.end(), {i, -i});
+    for (const int64_t constant : constants)
+      if (holds(values, product.samples, 1, constant, divisor, false))
+        return SizeExpression{constant, {{1, product.atoms}}, divisor};
   }
   return {};
 }
@@ -108,24 +109,26 @@ void fail_overflow() { fail(OF_SHAPE_ERROR, "a size that follows from other size
 
 std::optional<SizeExpression> fit(Samples samples, std::span<const SampledSize> sizes) {
   if (is_same_everywhere(samples)) return SizeExpression{samples.front(), {}, 1};
-  std::optional<SizeExpression> found;
   for (const SampledSize& size : sizes)
     if (std::equal(samples.begin(), samples.end(), size.samples.begin()))
       return SizeExpression{0, {{1, {size.atom}}}, 1};
+  std::optional<SizeExpression> found;
   for (const SampledSize& size : sizes)
-    if ((found = fit_one(samples, {{size.atom}, size.samples}))) return found;
+    if ((found = fit_line(samples, {{size.atom}, size.samples}))) return found;
+  for (const SampledSize& size : sizes)
+    if ((found = fit_floor(samples, {{size.atom}, size.samples}))) return found;
   for (size_t i = 0; i < sizes.size(); ++i)
     for (size_t k = i; k < sizes.size(); ++k)
-      if (Product product = product_of({&sizes[i], &sizes[k]}); !product.atoms.empty())
-        if ((found = fit_one(samples, product))) return found;
+      if (const Product product = product_of({&sizes[i], &sizes[k]}); !product.atoms.empty())
+        if ((found = fit_line(samples, product)) || (found = fit_floor(samples, product))) return found;
   for (size_t i = 0; i < sizes.size(); ++i)
     for (size_t k = i + 1; k < sizes.size(); ++k)
       if ((found = fit_two(samples, sizes[i], sizes[k]))) return found;
   for (size_t i = 0; i < sizes.size(); ++i)
     for (size_t k = i; k < sizes.size(); ++k)
       for (size_t m = k; m < sizes.size(); ++m)
-        if (Product product = product_of({&sizes[i], &sizes[k], &sizes[m]}); !product.atoms.empty())
-          if ((found = fit_one(samples, product))) return found;
+        if (const Product product = product_of({&sizes[i], &sizes[k], &sizes[m]}); !product.atoms.empty())
+          if ((found = fit_line(samples, product))) return found;
   return {};
 }
 

@@ -2,7 +2,7 @@
 //
 //     graph 1
 //     size batch = 4 in 1..9223372036854775807
-//     operator linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
+//     operator linear: linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor
 //     input %0 "x": float32[batch, 64]
 //     constant %1 "weight": float32[10, 64]
 //     %2: float32[batch, 10] = linear(input=%0, weight=%1)

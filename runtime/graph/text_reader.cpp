@@ -185,8 +185,9 @@ class Reader {
   }
 
   void read_operator(Line& line) {
+    const std::string name(line.word("."));
+    line.expect(":");
     const std::string_view signature = line.rest();
-    const std::string name(signature.substr(0, signature.find('(')));
     const Operator* op = find_operator(name);
     if (!op) line.refuse("there is no operator '" + printable(name) + "'");
     if (signature != op->schema().signature)
@@ -329,6 +330,8 @@ class Reader {
       node.arguments[position] = read_argument(line);
     }
     line.expect_end();
+    for (size_t i = 0; i < node.arguments.size(); ++i)
+      if (node.arguments[i].kind == OF_VALUE_ABSENT) node.arguments[i] = default_of(schema.arguments[i]);
     program_.nodes.push_back(std::move(node));
   }
 

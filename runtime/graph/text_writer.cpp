@@ -52,7 +52,8 @@ class Writer {
 
   void write_operators() {
     std::set<std::string> signatures;
-    for (const Node& node : program_.nodes) signatures.insert(node.op->schema().signature);
+    for (const Node& node : program_.nodes)
+      signatures.insert(std::string(node.op->schema().name) + ": " + node.op->schema().signature);
     for (const std::string& signature : signatures) line("operator " + signature);
   }
 
@@ -108,46 +109,11 @@ class Writer {
     bool is_first = true;
     for (size_t i = 0; i < node.arguments.size(); ++i) {
       const oneflow::Argument& described = node.op->schema().arguments[i];
-      const std::string value = argument_text(node.arguments[i]);
-      if (described.default_text && value == default_text(described)) continue;
-      content += (is_first ? "" : ", ") + std::string(described.name) + "=" + value;
+      if (described.default_text && node.arguments[i] == default_of(described)) continue;
+      content += (is_first ? "" : ", ") + std::string(described.name) + "=" + argument_text(node.arguments[i]);
       is_first = false;
     }
     line(content + ")");
-  }
-
-  // Returns the text of the default of an argument.
-  std::string default_text(const oneflow::Argument& argument) const {
-    const of_value& value = argument.default_value;
-    Argument standard;
-    standard.kind = static_cast<of_value_kind>(value.kind);
-    switch (standard.kind) {
-      case OF_VALUE_BOOL:
-      case OF_VALUE_FLOAT:
-      case OF_VALUE_UINT:
-        standard.number = scalar_of(value);
-        break;
-      case OF_VALUE_INT:
-        if (argument.type == ArgumentType::kFloat) {
-          standard.kind = OF_VALUE_FLOAT;
-          standard.number = float_scalar(static_cast<double>(value.as.integer));
-        } else {
-          standard.sizes = {{value.as.integer, {}, 1}};
-        }
-        break;
-      case OF_VALUE_INT_LIST:
-        for (int i = 0; i < value.count; ++i) standard.sizes.push_back({value.as.integers[i], {}, 1});
-        break;
-      case OF_VALUE_STRING:
-        standard.text.assign(value.as.string, static_cast<size_t>(value.count));
-        break;
-      case OF_VALUE_DTYPE:
-        standard.dtype = value.as.dtype;
-        break;
-      default:
-        break;
-    }
-    return argument_text(standard);
   }
 
   static std::string real_text(double number) {
