@@ -75,8 +75,8 @@ export function toArgument(value) {
 const expectedValues = (result) => Array.from(flatOf(result, host).dataSync());
 
 /**
- * Returns the magnitudes by which elements are compared: the parts of a complex number, which follow each other, by that
- * of the whole number if it is finite.
+ * Returns the magnitudes by which elements are compared: the parts of a complex number, which follow each other, by
+ * that of the whole number if it is finite.
  */
 function magnitudes(values, dtype) {
   if (!dtypes.isComplex(dtype)) return values.map(Math.abs);
