@@ -74,12 +74,23 @@ export function toArgument(value) {
 /** Returns the expected elements as an array; the library itself converts half-precision bits. */
 const expectedValues = (result) => Array.from(flatOf(result, host).dataSync());
 
+/**
+ * Returns the magnitudes by which elements are compared: the parts of a complex number, which follow each other, by
+ * that of the whole number if it is finite.
+ */
+function magnitudes(values, dtype) {
+  if (!dtypes.isComplex(dtype)) return values.map(Math.abs);
+  const whole = values.map((value, i) => Math.hypot(value, values[i ^ 1]));
+  return whole.map((each, i) => (Number.isFinite(each) ? each : Math.abs(values[i])));
+}
+
 /** Asserts that a result is on the device and agrees with the expected result of a vector. */
 export function check(found, expected, {relative, absolute}, device) {
   assert.equal(found.device, device.name);
   assert.equal(found.dtype, expected.dtype);
   assert.deepEqual(found.shape, expected.sizes);
   const [values, wanted] = [Array.from(found.dataSync()), expectedValues(expected)];
-  const at = wanted.findIndex((value, i) => !agree(values[i], value, relative, absolute));
+  const sizes = magnitudes(wanted.map(Number), expected.dtype);
+  const at = wanted.findIndex((value, i) => !agree(values[i], value, 0, absolute + relative * sizes[i]));
   assert.equal(at, -1, `element ${at}: expected ${wanted[at]}, got ${values[at]}`);
 }

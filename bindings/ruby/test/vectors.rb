@@ -54,7 +54,10 @@ module Vectors
     wanted.is_a?(Float) && (wanted - found).abs <= tolerance * (one[:absolute] + (one[:relative] * wanted.abs))
   end
 
+  # The parts of complex numbers are compared by the magnitude of the whole number, if it is finite.
   def near_parts?(wanted, found, one, tolerance)
-    wanted.rect.zip(found.rect).all? { |w, f| near?(w, f, one, tolerance) }
+    whole = wanted.rect.all?(&:finite?) ? wanted.abs : 0
+    spare = { **one, absolute: one[:absolute] + (one[:relative] * whole) }
+    wanted.rect.zip(found.rect).all? { |w, f| near?(w, f, spare, tolerance) }
   end
 end
