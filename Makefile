@@ -102,10 +102,19 @@ demo: front-ends ## Install the packages, run the example programs in each langu
 		echo "== devices and digits in $$name"; \
 		$(MAKE) --no-print-directory -s demo-$$name | tee $(BUILD)/demo/$$name.txt; \
 		echo "== training a convolutional network in $$name"; \
-		$(MAKE) --no-print-directory -s train-$$name | tee $(BUILD)/train/$$name.txt; \
+		$(MAKE) --no-print-directory -s train-$$name TRAIN_OPTIONS="$(TRAIN_OPTIONS) --save $(BUILD)/train/$$name.flow" \
+			| tee $(BUILD)/train/$$name.txt; \
 	done
 	@$(PYTHON) examples/digits/compare.py $(foreach name,$(BINDINGS),$(BUILD)/demo/$(name).txt)
 	@$(PYTHON) examples/train/compare.py $(foreach name,$(BINDINGS),$(BUILD)/train/$(name).txt)
+	@$(CC) -O2 -Iruntime/include -Iruntime/generated/include examples/c/classify.c -L$(BUILD)/lib -loneflow \
+		-Wl,-rpath,$(abspath $(BUILD)/lib) -o $(BUILD)/train/classify
+	@for name in $(BINDINGS); do \
+		echo "== reading digits in C with the network that $$name has trained"; \
+		zcat examples/data/digits.csv.gz | $(BUILD)/train/classify $(BUILD)/train/$$name.flow >$(BUILD)/train/$$name-c.out; \
+		tail -n 1 $(BUILD)/train/$$name.txt | diff - $(BUILD)/train/$$name-c.out || exit 1; \
+		cat $(BUILD)/train/$$name-c.out; \
+	done
 
 .PHONY: gallery
 gallery: front-ends ## Run the einsum gallery in each language, and compare its output

@@ -1,7 +1,7 @@
 // Trains a convolutional network to read handwritten digits.
 //
-// Usage: node train.js [--seed N] [--epochs N] [--device NAME] [--quiet] [DATA]. This folder has the same program in
-// Python and Ruby. All of them print the same losses.
+// Usage: node train.js [--seed N] [--epochs N] [--device NAME] [--quiet] [--save GRAPH] [DATA]. This folder
+// has the same program in Python and Ruby. All of them print the same losses.
 'use strict';
 
 const fs = require('node:fs');
@@ -99,12 +99,21 @@ function countRight(parameters, statistics, [images, labels]) {
   return guess.eq(labels).sum().item();
 }
 
+/** Saves the network as a graph for any number of images: examples/c/classify.c runs it. */
+function save(parameters, statistics, file) {
+  const [mean, variance] = statistics;
+  const predict = (images) => network(parameters, statistics, images, {training: false});
+  const weights = {...parameters, mean, variance};
+  flow.graph.capture(predict, flow.ones([1, 1, 8, 8]), {dynamic: 'count', weights, names: ['images']}).save(file);
+}
+
 function main() {
   const options = {
     seed: {type: 'string', default: '0'},
     epochs: {type: 'string', default: '20'},
     device: {type: 'string', default: flow.getDefaultDevice()},
     quiet: {type: 'boolean', default: false},
+    save: {type: 'string'},
   };
   const {values, positionals} = parseArgs({options, allowPositionals: true});
   flow.setDefaultDevice(values.device);
@@ -117,6 +126,7 @@ function main() {
   }
   const [right, count] = [countRight(parameters, statistics, heldOut), heldOut[1].shape[0]];
   console.log(`accuracy: ${(right / count).toFixed(6)} (${right} of ${count})`);
+  if (values.save !== undefined) save(parameters, statistics, values.save);
 }
 
 main();

@@ -1,7 +1,7 @@
 """Trains a convolutional network to read handwritten digits.
 
-Usage: train.py [--seed N] [--epochs N] [--device NAME] [--quiet] [DATA]. This folder has the same program in JavaScript
-and Ruby. All of them print the same losses.
+Usage: train.py [--seed N] [--epochs N] [--device NAME] [--quiet] [--save GRAPH] [DATA]. This folder has the same program
+in JavaScript and Ruby. All of them print the same losses.
 """
 
 import argparse
@@ -99,12 +99,24 @@ def count_right(parameters, statistics, images, labels):
     return (guess == labels).sum().item()
 
 
+def save(parameters, statistics, path):
+    """Saves the network as a graph for any number of images: examples/c/classify.c runs it."""
+    graph = flow.graph.capture(
+        lambda images: network(parameters, statistics, images, False),
+        flow.ones(1, 1, 8, 8),
+        dynamic={"count"},
+        weights={**parameters, "mean": statistics[0], "variance": statistics[1]},
+    )
+    graph.save(path)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--seed", type=int, default=0, help="the seed of all random numbers")
     parser.add_argument("--epochs", type=int, default=20, help="how often to train on each image")
     parser.add_argument("--device", default=flow.get_default_device(), help="the device to run on")
     parser.add_argument("--quiet", action="store_true", help="print only the accuracy")
+    parser.add_argument("--save", metavar="GRAPH", help="save the trained network to this file")
     parser.add_argument("data", nargs="?", type=Path, default=Path(__file__).parents[1] / "data" / "digits.csv.gz")
     options = parser.parse_args()
     flow.set_default_device(options.device)
@@ -117,6 +129,8 @@ def main():
             print(f"epoch {epoch}: loss {loss:.12f}, {rate:.0f} images/s", flush=True)
     right, count = count_right(parameters, statistics, *held_out), held_out[1].shape[0]
     print(f"accuracy: {right / count:.6f} ({right} of {count})")
+    if options.save:
+        save(parameters, statistics, options.save)
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 # Trains a convolutional network to read handwritten digits.
 #
-# Usage: ruby train.rb [--seed N] [--epochs N] [--device NAME] [--quiet] [DATA]. This folder has the same program in
-# Python and JavaScript. All of them print the same losses.
+# Usage: ruby train.rb [--seed N] [--epochs N] [--device NAME] [--quiet] [--save GRAPH] [DATA]. This folder has the
+# same program in Python and JavaScript. All of them print the same losses.
 
 require "optparse"
 require "zlib"
@@ -103,6 +103,15 @@ def count_right(params, statistics, images, labels)
   guess.eq(labels).sum.item
 end
 
+# Saves the network as a graph for any number of images: examples/c/classify.c runs it.
+def save(params, statistics, path)
+  weights = { **params, mean: statistics[0], variance: statistics[1] }
+  graph = OneFlow::Graph.capture(OneFlow.ones(1, 1, 8, 8), dynamic: "count", weights:) do |images|
+    network(params, statistics, images, training: false)
+  end
+  graph.save(path)
+end
+
 # Returns the options of the command line.
 def parse_options
   options = { seed: 0, epochs: 20, device: OneFlow.default_device }
@@ -111,6 +120,7 @@ def parse_options
     parser.on("--epochs N", Integer)
     parser.on("--device NAME")
     parser.on("--quiet")
+    parser.on("--save GRAPH")
   end.parse!(into: options)
   options
 end
@@ -129,6 +139,7 @@ def main
   right = count_right(params, statistics, *held_out)
   count = held_out[1].size
   puts format("accuracy: %.6f (#{right} of #{count})", right.fdiv(count))
+  save(params, statistics, options[:save]) if options[:save]
 end
 
 main

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "dispatch/dispatch.h"
 #include "dispatch/layers.h"
+#include "graph/dead_code.h"
 #include "graph/merge.h"
 
 namespace oneflow::graph {
@@ -159,6 +160,7 @@ Ref<Graph> Capture::finish() {
     program.constants.push_back({free_name(names, name), value, snapshot(*tensor)});
   }
   add_states(program, recordings_[0]->written());
+  remove_dead_code(program);
   return Graph::create(std::move(program));
 }
 

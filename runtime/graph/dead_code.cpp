@@ -1,0 +1,111 @@
+#include "graph/dead_code.h"
+
+#include <algorithm>
+
+namespace oneflow::graph {
+
+namespace {
+
+size_t index(ValueId value) { return static_cast<size_t>(value); }
+
+bool draws_numbers(const Operator& op) {
+  const auto is_generator = [](const oneflow::Argument& argument) { return argument.type == ArgumentType::kGenerator; };
+  return std::any_of(op.schema().arguments.begin(), op.schema().arguments.end(), is_generator);
+}
+
+template <class Visit>
+void for_each_atom(const std::vector<SizeExpression>& sizes, Visit&& visit) {
+  for (const SizeExpression& size : sizes)
+    for (const Term& term : size.terms)
+      for (const Atom& atom : term.atoms)
+        if (atom.value != kNoValue) visit(atom.value);
+}
+
+// Returns whether each value is used.
+std::vector<bool> used_values(Program& program) {
+  std::vector<bool> is_used(program.values.size(), false);
+  for (const Output& output : program.outputs) is_used[index(output.value)] = true;
+  std::vector<Node> kept;
+  for (size_t i = program.nodes.size(); i-- > 0;) {
+    Node& node = program.nodes[i];
+    const bool stays =
+        node.writes || draws_numbers(*node.op) ||
+        std::any_of(node.results.begin(), node.results.end(), [&](ValueId result) { return is_used[index(result)]; });
+    if (!stays) continue;
+    for_each_operand(node, [&](ValueId value) { is_used[index(value)] = true; });
+    for (const ValueId result : node.results) is_used[index(result)] = true;
+    for (const Argument& argument : node.arguments)
+      for_each_atom(argument.sizes, [&](ValueId value) { is_used[index(value)] = true; });
+    kept.push_back(std::move(node));
+  }
+  std::reverse(kept.begin(), kept.end());
+  program.nodes = std::move(kept);
+  return is_used;
+}
+
+class Renumbering {
+ public:
+  explicit Renumbering(Program& program) : program_(program), numbers_(program.values.size(), kNoValue) {}
+
+  void run() {
+    for (Input& input : program_.inputs) define(input.value);
+    for (Constant& constant : program_.constants) define(constant.value);
+    for (Node& node : program_.nodes)
+      for (const ValueId result : node.results) define(result);
+    for (Input& input : program_.inputs) change(input.value);
+    for (Constant& constant : program_.constants) change(constant.value);
+    for (Output& output : program_.outputs) change(output.value);
+    for (Node& node : program_.nodes) {
+      for (ValueId& result : node.results) change(result);
+      for (Argument& argument : node.arguments) {
+        for (ValueId& value : argument.values) change(value);
+        for (SizeExpression& size : argument.sizes) change(size);
+      }
+    }
+    for (size_t i = 0; i < values_.size(); ++i) change_sizes(static_cast<ValueId>(i));
+    program_.values = std::move(values_);
+  }
+
+ private:
+  void define(ValueId value) {
+    ValueId& number = numbers_[index(value)];
+    if (number != kNoValue) return;
+    number = static_cast<ValueId>(values_.size());
+    values_.push_back(program_.values[index(value)]);
+  }
+  void change(ValueId& value) const {
+    if (value != kNoValue) value = numbers_[index(value)];
+  }
+  void change(SizeExpression& size) const {
+    for (Term& term : size.terms)
+      for (Atom& atom : term.atoms) change(atom.value);
+  }
+  // A size may have followed from that of a value that is gone, or is defined later now: then it follows from itself.
+  void change_sizes(ValueId id) {
+    std::vector<SizeExpression>& sizes = values_[index(id)].sizes;
+    for (size_t dim = 0; dim < sizes.size(); ++dim) {
+      bool is_known = true;
+      for_each_atom({sizes[dim]}, [&](ValueId value) {
+        is_known &= numbers_[index(value)] != kNoValue && numbers_[index(value)] <= id;
+      });
+      if (is_known)
+        change(sizes[dim]);
+      else
+        sizes[dim] = {0, {{1, {{id, static_cast<int32_t>(dim)}}}}, 1};
+    }
+  }
+
+  Program& program_;
+  std::vector<ValueId> numbers_;  // the new number of each value; kNoValue for those that are gone
+  std::vector<Value> values_;
+};
+
+}  // namespace
+
+void remove_dead_code(Program& program) {
+  const std::vector<bool> is_used = used_values(program);
+  std::erase_if(program.constants, [&](const Constant& constant) { return !is_used[index(constant.value)]; });
+  Renumbering(program).run();
+}
+
+}  // namespace oneflow::graph

@@ -1,0 +1,16 @@
+// The removal of calls whose results nothing uses.
+#ifndef ONEFLOW_GRAPH_DEAD_CODE_H_
+#define ONEFLOW_GRAPH_DEAD_CODE_H_
+
+#include "graph/graph.h"
+
+namespace oneflow::graph {
+
+// Removes the calls that no output depends on, and constants that nothing uses. Calls that write, or that draw random
+// numbers, stay: later ones draw others without them. Numbers the values that are left in the order of their
+// definitions.
+void remove_dead_code(Program& program);
+
+}  // namespace oneflow::graph
+
+#endif  // ONEFLOW_GRAPH_DEAD_CODE_H_

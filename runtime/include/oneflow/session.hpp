@@ -1,0 +1,139 @@
+/* The C++20 interface of graphs and sessions (graph.h, session.h).
+ *
+ *     #include <oneflow/session.hpp>
+ *
+ *     flow::Session session("model.flow");
+ *     std::vector<flow::Tensor> outputs = session.run({flow::ones({3, 64})});
+ *
+ *     flow::Session doubled(flow::capture({x}, [](const std::vector<flow::Tensor>& inputs) {
+ *       return std::vector{inputs[0] * 2};
+ *     }));
+ */
+#ifndef ONEFLOW_SESSION_HPP_
+#define ONEFLOW_SESSION_HPP_
+
+#include <oneflow/session.h>
+
+#include <oneflow/oneflow.hpp>
+
+namespace oneflow {
+
+/// A graph, which does not change. Copies refer to the same graph.
+class Graph {
+ public:
+  /// Takes ownership of a handle from the C API.
+  explicit Graph(of_graph handle) : handle_(handle) {}
+  /// Loads a graph. With `verify`, all of the file is read and compared with its checksum.
+  explicit Graph(const std::string& path, bool verify = false) { check(of_graph_load(path.c_str(), verify, &handle_)); }
+  Graph(const Graph& other) noexcept : handle_(of_graph_retain(other.handle_)) {}
+  Graph& operator=(Graph other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Graph() { of_graph_release(handle_); }
+
+  /// Saves the graph to a file, which appears complete or not at all.
+  void save(const std::string& path) const { check(of_graph_save(handle_, path.c_str())); }
+  /// Returns the properties, whose pointers are valid as long as the graph.
+  of_graph_info info() const {
+    of_graph_info result{};
+    result.struct_size = sizeof result;
+    check(of_graph_get_info(handle_, &result));
+    return result;
+  }
+  /// Returns an input, an output or a constant, whose pointers are valid as long as the graph.
+  of_graph_value value(of_graph_part part, uint64_t position) const {
+    of_graph_value result{};
+    result.struct_size = sizeof result;
+    check(of_graph_value_at(handle_, part, position, &result));
+    return result;
+  }
+  /// Returns the text of the program, a line per call.
+  std::string text() const { return info().text; }
+  /// Returns the handle for the C API, which this object keeps.
+  of_graph get() const { return handle_; }
+
+ private:
+  of_graph handle_ = nullptr;
+};
+
+/// A graph that is prepared for many runs, also on several threads. Copies refer to the same session.
+class Session {
+ public:
+  explicit Session(const Graph& graph) { check(of_session_create(graph.get(), nullptr, &handle_)); }
+  /// Loads a graph and prepares it.
+  explicit Session(const std::string& path) { check(of_session_open(path.c_str(), nullptr, &handle_)); }
+  Session(const Session& other) noexcept : handle_(of_session_retain(other.handle_)) {}
+  Session& operator=(Session other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~Session() { of_session_release(handle_); }
+
+  Graph graph() const { return Graph(of_graph_retain(of_session_graph(handle_))); }
+  /// Runs the graph, and returns all its outputs in their order. Throws ShapeError, DTypeError or DeviceError for an
+  /// input that is not as the graph says.
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs, const Generator* generator = nullptr) const {
+    std::vector<of_value> outputs(graph().info().output_count);
+    run(inputs, outputs, generator);
+    std::vector<Tensor> results;
+    for (const of_value& output : outputs) results.emplace_back(output.as.tensor);
+    return results;
+  }
+  /// Runs the graph, and writes its outputs to tensors of their shapes.
+  void run_into(const std::vector<Tensor>& inputs, const std::vector<Tensor>& targets,
+                const Generator* generator = nullptr) const {
+    std::vector<of_value> outputs;
+    for (const Tensor& target : targets) outputs.push_back({OF_VALUE_TENSOR, 0, {.tensor = target.get()}});
+    run(inputs, outputs, generator);
+  }
+  /// Returns the handle for the C API, which this object keeps.
+  of_session get() const { return handle_; }
+
+ private:
+  void run(const std::vector<Tensor>& inputs, std::vector<of_value>& outputs, const Generator* generator) const {
+    std::vector<of_tensor> handles;
+    for (const Tensor& input : inputs) handles.push_back(input.get());
+    of_run_options options{};
+    options.struct_size = sizeof options;
+    options.generator = generator ? generator->get() : nullptr;
+    check(of_session_run(handle_, handles.data(), handles.size(), outputs.data(), outputs.size(), &options));
+  }
+
+  of_session handle_ = nullptr;
+};
+
+/// Captures a function of tensors as a graph; see graph.h. Its inputs are called "0", "1" and so on. `options` says
+/// which sizes vary.
+template <class Function>
+Graph capture(const std::vector<Tensor>& examples, Function&& function, const of_capture_options* options = nullptr) {
+  const auto nodes_of = [](const std::vector<Tensor>& tensors) {
+    std::vector<of_file_node> nodes(tensors.size() + 1);
+    nodes[0].kind = OF_NODE_LIST;
+    nodes[0].count = static_cast<uint32_t>(tensors.size());
+    for (size_t i = 0; i < tensors.size(); ++i) nodes[i + 1].as.tensor = tensors[i].get();
+    return nodes;
+  };
+  const std::vector<of_file_node> inputs = nodes_of(examples);
+  of_capture handle = nullptr;
+  check(of_capture_create(inputs.data(), inputs.size(), options, &handle));
+  const std::unique_ptr<of_capture_object, decltype(&of_capture_release)> capture(handle, of_capture_release);
+  std::vector<of_tensor> handles(examples.size());
+  for (bool goes_on = false; check(of_capture_begin(handle, handles.data(), &goes_on)), goes_on;) {
+    try {
+      const std::vector<Tensor> outputs = function(std::vector<Tensor>(handles.begin(), handles.end()));
+      const std::vector<of_file_node> nodes = nodes_of(outputs);
+      check(of_capture_end(handle, nodes.data(), nodes.size()));
+    } catch (...) {
+      of_capture_cancel(handle);
+      throw;
+    }
+  }
+  of_graph graph = nullptr;
+  check(of_capture_finish(handle, &graph));
+  return Graph(graph);
+}
+
+}  // namespace oneflow
+
+#endif  // ONEFLOW_SESSION_HPP_
