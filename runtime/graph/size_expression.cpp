@@ -1,7 +1,9 @@
 #include "graph/size_expression.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
+#include <set>
 
 #include "base/error.h"
 
@@ -53,20 +55,28 @@ std::optional<SizeExpression> fit_line(Samples values, const Product& product) {
   return SizeExpression{added, {{factor, product.atoms}}, divisor};
 }
 
-// Finds the floor of (product + constant) / divisor: as rounding down, as rounding up, and with other constants.
+// Finds the floor of (product + constant) / divisor. Several can agree in all runs, so that the usual ones come first:
+// rounding down and rounding up, then strides that are powers of two, then any.
 std::optional<SizeExpression> fit_floor(Samples values, const Product& product) {
   const auto [low, high] = ends_of(product.samples);
   const int64_t run = product.samples[high] - product.samples[low], rise = values[high] - values[low];
   if (run <= 0 || rise <= 0) return {};
-  const int64_t estimate = run / rise;
-  for (int64_t divisor = std::max<int64_t>(2, estimate - 2); divisor <= std::min<int64_t>(estimate + 3, 128);
-       ++divisor) {
-    std::vector<int64_t> constants = {0, divisor - 1};
-    for (int64_t i = 1; i <= 4 * divisor; ++i) constants.insert(constants.end(), {i, -i});
-    for (const int64_t constant : constants)
-      if (holds(values, product.samples, 1, constant, divisor, false))
-        return SizeExpression{constant, {{1, product.atoms}}, divisor};
-  }
+  const int64_t estimate = run / rise, least = std::max<int64_t>(2, estimate - 2);
+  const int64_t most = std::min<int64_t>(estimate + 3, 128);
+  std::optional<SizeExpression> found;
+  const auto fits = [&](int64_t constant, int64_t divisor) {
+    if (!holds(values, product.samples, 1, constant, divisor, false)) return false;
+    found = SizeExpression{constant, {{1, product.atoms}}, divisor};
+    return true;
+  };
+  for (int64_t divisor = least; divisor <= most; ++divisor)
+    if (fits(0, divisor) || fits(divisor - 1, divisor)) return found;
+  // A number that has hardly changed would follow from anything.
+  if (std::set(values.begin(), values.end()).size() < 4) return {};
+  for (const bool is_power : {true, false})
+    for (int64_t divisor = least; divisor <= most; ++divisor)
+      for (int64_t i = 1; std::has_single_bit(static_cast<uint64_t>(divisor)) == is_power && i <= 4 * divisor; ++i)
+        if (fits(i, divisor) || fits(-i, divisor)) return found;
   return {};
 }
 

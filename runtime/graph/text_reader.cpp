@@ -173,6 +173,7 @@ class Reader {
   void read_size(Line& line) {
     NamedSize size;
     size.name = line.word();
+    if (!is_size_name(size.name)) line.refuse("the name of a size must be a word that means nothing else");
     line.expect("=");
     size.example = line.natural<int64_t>();
     line.expect("in");
