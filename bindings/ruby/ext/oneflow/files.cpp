@@ -5,6 +5,7 @@
 #include "convert.h"
 #include "errors.h"
 #include "memory.h"
+#include "nodes.h"
 #include "tensor.h"
 
 namespace oneflow::ruby {
@@ -24,31 +25,11 @@ of_file file_of(VALUE self) {
   return file;
 }
 
-// Returns memory that belongs to a new Ruby object, which the caller must keep alive.
-template <class T>
-T* allocate(long count, VALUE* owner) {
-  const long bytes = static_cast<long>(sizeof(T)) * (count ? count : 1);
-  *owner = rb_str_new(nullptr, bytes);
-  rb_obj_hide(*owner);
-  memset(RSTRING_PTR(*owner), 0, static_cast<size_t>(bytes));
-  return reinterpret_cast<T*>(RSTRING_PTR(*owner));
-}
-
-// OneFlow.save_file(path, nodes, metadata, compress): `nodes` are Arrays [kind, count, key or nil, Tensor or nil],
-// `metadata` are pairs. The Strings have no null bytes, and are frozen or private copies.
+// OneFlow.save_file(path, nodes, metadata, compress): `metadata` are pairs. The Strings have no null bytes, and
+// are frozen or private copies.
 VALUE save_file(VALUE, VALUE path, VALUE node_list, VALUE pairs, VALUE compress) {
   VALUE node_owner, pair_owner;
-  const long count = RARRAY_LEN(node_list);
-  auto* nodes = allocate<of_file_node>(count, &node_owner);
-  for (long i = 0; i < count; ++i) {
-    const VALUE node = rb_ary_entry(node_list, i);
-    VALUE key = rb_ary_entry(node, 2);
-    const VALUE tensor = rb_ary_entry(node, 3);
-    nodes[i].kind = NUM2INT(rb_ary_entry(node, 0));
-    nodes[i].count = NUM2UINT(rb_ary_entry(node, 1));
-    nodes[i].key = NIL_P(key) ? nullptr : StringValueCStr(key);
-    if (!NIL_P(tensor)) nodes[i].as.tensor = handle_of_argument("save", "data", tensor);
-  }
+  const of_file_node* nodes = nodes_of("save", "data", node_list, &node_owner);
   auto* metadata = allocate<of_file_metadata>(RARRAY_LEN(pairs), &pair_owner);
   for (long i = 0; i < RARRAY_LEN(pairs); ++i) {
     VALUE key = rb_ary_entry(rb_ary_entry(pairs, i), 0), value = rb_ary_entry(rb_ary_entry(pairs, i), 1);
@@ -60,7 +41,8 @@ VALUE save_file(VALUE, VALUE path, VALUE node_list, VALUE pairs, VALUE compress)
   options.metadata = metadata;
   options.metadata_count = static_cast<uint64_t>(RARRAY_LEN(pairs));
   const char* target = StringValueCStr(path);
-  check(run_native(true, [&] { return of_file_save(target, nodes, static_cast<uint64_t>(count), &options); }));
+  const auto count = static_cast<uint64_t>(RARRAY_LEN(node_list));
+  check(run_native(true, [&] { return of_file_save(target, nodes, count, &options); }));
   RB_GC_GUARD(path);
   RB_GC_GUARD(node_list);
   RB_GC_GUARD(pairs);
@@ -120,16 +102,12 @@ VALUE metadata(VALUE self) {
   return hash;
 }
 
-// TensorFile#nodes(flat): returns Arrays [kind, count, key or nil, position].
+// TensorFile#nodes(flat)
 VALUE nodes(VALUE self, VALUE flat) {
   const of_file_node* found = nullptr;
   uint64_t count = 0;
   check(of_file_get_nodes(file_of(self), RTEST(flat), &found, &count));
-  const VALUE list = rb_ary_new_capa(static_cast<long>(count));
-  for (uint64_t i = 0; i < count; ++i)
-    rb_ary_push(list, rb_ary_new_from_args(4, INT2NUM(found[i].kind), UINT2NUM(found[i].count),
-                                           found[i].key ? rb_utf8_str_new_cstr(found[i].key) : Qnil,
-                                           ULL2NUM(found[i].as.entry)));
+  const VALUE list = nodes_to_ruby(found, count);
   RB_GC_GUARD(self);
   return list;
 }

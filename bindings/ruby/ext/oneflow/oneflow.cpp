@@ -9,6 +9,7 @@
 #include "files.h"
 #include "generator.h"
 #include "gradients.h"
+#include "graph.h"
 #include "indexing.h"
 #include "library.h"
 #include "memory.h"
@@ -34,5 +35,6 @@ extern "C" __attribute__((visibility("default"))) void Init_oneflow() {
   define_memory(module);
   define_profiles(module);
   define_files(module);
+  define_graphs(module);
   define_gradients(module);
 }

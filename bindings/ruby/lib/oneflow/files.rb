@@ -6,87 +6,6 @@ module OneFlow
   # shape, and the size of the elements in bytes before compression.
   TensorInfo = Struct.new(:dtype, :type, :shape, :bytes)
 
-  # Converts between nested data and the nodes of the C API: Arrays [kind, count, key, tensor].
-  module Nodes
-    TENSOR, HASH, ARRAY = *0..2
-    MAX_NESTING = 64
-
-    module_function
-
-    # Returns the nodes of nested data, each before its items.
-    def of(data)
-      nodes = []
-      add(nodes, data, nil, 0)
-      nodes
-    end
-
-    # Returns [key, value] of the next node.
-    def restore(nodes, tensors)
-      kind, count, key = nodes.next
-      case kind
-      when TENSOR then [key, tensors.next]
-      when HASH then [key, Array.new(count) { restore(nodes, tensors) }.to_h]
-      else [key, Array.new(count) { restore(nodes, tensors).last }]
-      end
-    end
-
-    # Returns a string for the C API, in UTF-8. `what` begins error texts.
-    def text(what, value)
-      text = Symbol === value ? value.name : value
-      raise TypeMismatch, "#{what} must be String or Symbol, got #{Autograd.class_of(value)}" unless String === text
-      raise InvalidArgument, "#{what} must be a valid String" unless text.valid_encoding?
-      raise InvalidArgument, "#{what} must not have a null byte" if text.include?("\0")
-
-      text.encode(Encoding::UTF_8).freeze
-    rescue EncodingError
-      raise InvalidArgument, "#{what} must be convertible to UTF-8"
-    end
-
-    # Returns a path as a String.
-    def path(function, value)
-      path = Object === value && value.respond_to?(:to_path) ? value.to_path : value
-      unless String === path
-        raise TypeMismatch, "#{function}: path must be String or Pathname, got #{Autograd.class_of(value)}"
-      end
-      raise InvalidArgument, "#{function}: path must not have a null byte" if path.b.include?("\0")
-
-      path.dup.freeze
-    end
-
-    def flag(function, name, value)
-      return value if [true, false].include?(value)
-
-      raise TypeMismatch, "#{function}: #{name} must be bool, got #{Autograd.class_of(value)}"
-    end
-
-    def add(nodes, value, key, depth)
-      case value
-      when Tensor then nodes << [TENSOR, 0, key, value]
-      when Hash
-        start(nodes, HASH, value, key, depth)
-        value.each { |name, item| add(nodes, item, text("save: a key", name), depth + 1) }
-      when Array
-        start(nodes, ARRAY, value, key, depth)
-        value.each { |item| add(nodes, item, nil, depth + 1) }
-      else raise TypeMismatch, wrong_item(value, depth)
-      end
-    end
-
-    def start(nodes, kind, value, key, depth)
-      raise InvalidArgument, "save: data must not be nested more than #{MAX_NESTING} deep" if depth == MAX_NESTING
-
-      nodes << [kind, value.size, key, nil]
-    end
-
-    def wrong_item(value, depth)
-      what = depth.zero? ? "data" : "an item of data"
-      "save: #{what} must be Tensor, Hash or Array, got #{Autograd.class_of(value)}"
-    end
-
-    private_class_method :add, :start, :wrong_item
-  end
-  private_constant :Nodes
-
   # A file of tensors that is open for reading; see OneFlow.open_file. Tensors that were read stay valid after it was
   # closed.
   class TensorFile
@@ -112,7 +31,7 @@ module OneFlow
       list = nodes(Nodes.flag(:load, :flat, flat))
       positions = list.filter_map { |kind, _, _, position| position if kind == Nodes::TENSOR }
       tensors = read_all(positions, device, !Nodes.flag(:load, :mmap, mmap))
-      Nodes.restore(list.each, tensors.each).last
+      Nodes.restore(list, tensors)
     end
 
     # Returns `#<OneFlow::TensorFile of 3 tensors>`.
@@ -144,7 +63,7 @@ module OneFlow
     pairs = (metadata || {}).map do |key, value|
       [Nodes.text("save: a key of metadata", key), Nodes.text("save: a value of metadata", value)]
     end
-    save_file(Nodes.path(:save, path), Nodes.of(data), pairs, Nodes.flag(:save, :compress, compress))
+    save_file(Nodes.path(:save, path), Nodes.of(:save, "data", data), pairs, Nodes.flag(:save, :compress, compress))
   end
 
   # Loads what `save` has written, or the tensors of a file from elsewhere as a Hash.

@@ -1,0 +1,294 @@
+#include "graph.h"
+
+#include <oneflow/session.h>
+
+#include "convert.h"
+#include "errors.h"
+#include "generator.h"
+#include "memory.h"
+#include "nodes.h"
+#include "tensor.h"
+
+namespace oneflow::ruby {
+namespace {
+
+VALUE graph_class;
+
+// ---------------------------------------------------------------- capture
+
+void free_capture(void* memory) { of_capture_release(static_cast<of_capture>(memory)); }
+
+const rb_data_type_t capture_type = {
+    "OneFlow::Capture",          {nullptr, free_capture, nullptr, nullptr, {nullptr}}, nullptr, nullptr,
+    RUBY_TYPED_FREE_IMMEDIATELY,
+};
+
+// Returns the handle, borrowed from the object. It is never NULL: Ruby code cannot allocate an object without a handle.
+of_capture handle_of_capture(VALUE self) { return static_cast<of_capture>(rb_check_typeddata(self, &capture_type)); }
+
+// Capture.start(nodes, sizes, dimensions): a size is an Array [name, minimum, maximum, step], a dimension the numbers
+// of an input, of its dimension and of its size.
+VALUE start(VALUE capture_class, VALUE node_list, VALUE size_list, VALUE dimension_list) {
+  const VALUE object = rb_data_typed_object_wrap(capture_class, nullptr, &capture_type);
+  VALUE node_owner, size_owner, dimension_owner;
+  const of_file_node* nodes = nodes_of("capture", "example_inputs", node_list, &node_owner);
+  auto* sizes = allocate<of_named_size>(RARRAY_LEN(size_list), &size_owner);
+  for (long i = 0; i < RARRAY_LEN(size_list); ++i) {
+    const VALUE size = rb_ary_entry(size_list, i);
+    VALUE name = rb_ary_entry(size, 0);
+    sizes[i] = {StringValueCStr(name), NUM2LL(rb_ary_entry(size, 1)), NUM2LL(rb_ary_entry(size, 2)),
+                NUM2LL(rb_ary_entry(size, 3))};
+  }
+  auto* dimensions = allocate<of_named_dimension>(RARRAY_LEN(dimension_list), &dimension_owner);
+  for (long i = 0; i < RARRAY_LEN(dimension_list); ++i) {
+    const VALUE dimension = rb_ary_entry(dimension_list, i);
+    dimensions[i] = {NUM2ULL(rb_ary_entry(dimension, 0)), NUM2INT(rb_ary_entry(dimension, 1)),
+                     NUM2INT(rb_ary_entry(dimension, 2))};
+  }
+  of_capture_options options = {};
+  options.struct_size = sizeof(options);
+  options.sizes = sizes;
+  options.size_count = static_cast<uint64_t>(RARRAY_LEN(size_list));
+  options.dimensions = dimensions;
+  options.dimension_count = static_cast<uint64_t>(RARRAY_LEN(dimension_list));
+  of_capture capture = nullptr;
+  check(of_capture_create(nodes, static_cast<uint64_t>(RARRAY_LEN(node_list)), &options, &capture));
+  RTYPEDDATA_DATA(object) = capture;
+  RB_GC_GUARD(node_list);
+  RB_GC_GUARD(size_list);
+  RB_GC_GUARD(node_owner);
+  RB_GC_GUARD(size_owner);
+  RB_GC_GUARD(dimension_owner);
+  return object;
+}
+
+// Capture#name_constant(tensor, name)
+VALUE name_constant(VALUE self, VALUE tensor, VALUE name) {
+  check(of_capture_name(handle_of_capture(self), handle_of(tensor), StringValueCStr(name)));
+  return Qnil;
+}
+
+// Capture#begin_run(count): returns the `count` inputs of the next run; nil if no further run is needed.
+VALUE begin_run(VALUE self, VALUE input_count) {
+  const long count = NUM2LONG(input_count);
+  const VALUE tensors = rb_ary_new_capa(count);
+  for (long i = 0; i < count; ++i) rb_ary_push(tensors, new_tensor());
+  VALUE owner;
+  auto* handles = allocate<of_tensor>(count, &owner);
+  bool has_begun = false;
+  check(of_capture_begin(handle_of_capture(self), handles, &has_begun));
+  for (long i = 0; has_begun && i < count; ++i) fill_tensor(rb_ary_entry(tensors, i), handles[i]);
+  RB_GC_GUARD(owner);
+  return has_begun ? tensors : Qnil;
+}
+
+// Capture#end_run(nodes)
+VALUE end_run(VALUE self, VALUE node_list) {
+  VALUE owner;
+  const of_file_node* nodes = nodes_of("capture", "the result", node_list, &owner);
+  check(of_capture_end(handle_of_capture(self), nodes, static_cast<uint64_t>(RARRAY_LEN(node_list))));
+  RB_GC_GUARD(node_list);
+  RB_GC_GUARD(owner);
+  return Qnil;
+}
+
+// Capture#cancel: ends a run that was not ended. Otherwise it does nothing.
+VALUE cancel(VALUE self) {
+  check(of_capture_cancel(handle_of_capture(self)));
+  return Qnil;
+}
+
+// ---------------------------------------------------------------- the graph
+
+void free_graph(void* memory) { of_session_release(static_cast<of_session>(memory)); }
+
+// A graph, and the session that runs it. It is immutable, so that Ractors may share it.
+const rb_data_type_t graph_type = {
+    "OneFlow::Graph",
+    {nullptr, free_graph, nullptr, nullptr, {nullptr}},
+    nullptr,
+    nullptr,
+    RUBY_TYPED_FREE_IMMEDIATELY | RUBY_TYPED_WB_PROTECTED | RUBY_TYPED_FROZEN_SHAREABLE,
+};
+
+// Returns an object without a handle.
+VALUE new_graph() { return rb_data_typed_object_wrap(graph_class, nullptr, &graph_type); }
+
+// Gives an object its handle. Takes ownership of the caller's reference.
+void fill_graph(VALUE object, of_graph graph) {
+  of_session session = nullptr;
+  const of_status status = of_session_create(graph, nullptr, &session);
+  of_graph_release(graph);
+  check(status);
+  RTYPEDDATA_DATA(object) = session;
+}
+
+// Returns the session, borrowed from the object. It is never NULL: Ruby code cannot allocate an object without one.
+of_session session_of(VALUE self) { return static_cast<of_session>(rb_check_typeddata(self, &graph_type)); }
+
+of_graph graph_of(VALUE self) { return of_session_graph(session_of(self)); }
+
+of_graph_info info_of_graph(VALUE self) {
+  of_graph_info info = {};
+  info.struct_size = sizeof(info);
+  check(of_graph_get_info(graph_of(self), &info));
+  return info;
+}
+
+of_graph_part part_of(VALUE part) { return static_cast<of_graph_part>(NUM2INT(part)); }
+
+// Capture#finish: returns the Graph.
+VALUE finish(VALUE self) {
+  const VALUE object = new_graph();
+  of_graph graph = nullptr;
+  check(of_capture_finish(handle_of_capture(self), &graph));
+  fill_graph(object, graph);
+  return object;
+}
+
+// Graph.open(path, verify)
+VALUE open_graph(VALUE, VALUE path, VALUE verify) {
+  const VALUE object = new_graph();
+  const char* source = StringValueCStr(path);
+  of_graph graph = nullptr;
+  check(run_native(true, [&] { return of_graph_load(source, RTEST(verify), &graph); }));
+  fill_graph(object, graph);
+  RB_GC_GUARD(path);
+  return object;
+}
+
+// Graph#write(path)
+VALUE write(VALUE self, VALUE path) {
+  const of_graph graph = graph_of(self);
+  const char* target = StringValueCStr(path);
+  check(run_native(true, [&] { return of_graph_save(graph, target); }));
+  RB_GC_GUARD(self);
+  RB_GC_GUARD(path);
+  return Qnil;
+}
+
+// ---------------------------------------------------------------- properties
+
+// Graph#to_s
+VALUE text(VALUE self) {
+  const VALUE string = rb_utf8_str_new_cstr(info_of_graph(self).text);
+  RB_GC_GUARD(self);
+  return string;
+}
+
+// Graph#call_count
+VALUE call_count(VALUE self) { return ULL2NUM(info_of_graph(self).call_count); }
+
+// Graph#named_sizes: returns Arrays [name, minimum, maximum, step].
+VALUE named_sizes(VALUE self) {
+  const of_graph_info info = info_of_graph(self);
+  const VALUE list = rb_ary_new_capa(static_cast<long>(info.size_count));
+  for (uint64_t i = 0; i < info.size_count; ++i) {
+    const of_named_size& size = info.sizes[i];
+    rb_ary_push(list, rb_ary_new_from_args(4, rb_utf8_str_new_cstr(size.name), LL2NUM(size.minimum),
+                                           LL2NUM(size.maximum), LL2NUM(size.step)));
+  }
+  RB_GC_GUARD(self);
+  return list;
+}
+
+// Graph#values(part): returns Arrays [name, dtype, device, sizes as Strings].
+VALUE values(VALUE self, VALUE part) {
+  const of_graph_info info = info_of_graph(self);
+  const uint64_t counts[] = {info.input_count, info.output_count, info.constant_count};
+  const uint64_t count = counts[part_of(part)];
+  const VALUE list = rb_ary_new_capa(static_cast<long>(count));
+  for (uint64_t i = 0; i < count; ++i) {
+    of_graph_value value = {};
+    value.struct_size = sizeof(value);
+    check(of_graph_value_at(graph_of(self), part_of(part), i, &value));
+    const VALUE shape = rb_ary_new_capa(value.rank);
+    for (int dim = 0; dim < value.rank; ++dim) rb_ary_push(shape, rb_utf8_str_new_cstr(value.size_texts[dim]));
+    rb_ary_push(list, rb_ary_new_from_args(4, rb_utf8_str_new_cstr(value.name), dtype_symbol(value.dtype),
+                                           device_string(value.device), shape));
+  }
+  RB_GC_GUARD(self);
+  return list;
+}
+
+// Graph#nodes(part)
+VALUE nodes(VALUE self, VALUE part) {
+  const of_file_node* found = nullptr;
+  uint64_t count = 0;
+  check(of_graph_get_nodes(graph_of(self), part_of(part), &found, &count));
+  const VALUE list = nodes_to_ruby(found, count);
+  RB_GC_GUARD(self);
+  return list;
+}
+
+// Graph#constant(position): returns a tensor that is copied once it is written to.
+VALUE constant(VALUE self, VALUE position) {
+  const VALUE object = new_tensor();
+  of_tensor tensor = nullptr, copy = nullptr;
+  check(of_graph_constant(graph_of(self), NUM2ULL(position), &tensor));
+  const of_status status = of_tensor_lazy_clone(tensor, &copy);
+  of_tensor_release(tensor);
+  check(status);
+  fill_tensor(object, copy);
+  RB_GC_GUARD(self);
+  return object;
+}
+
+// ---------------------------------------------------------------- run
+
+// Graph#run(tensors, generator or nil, draws): returns the outputs. `draws`: whether the graph draws random numbers.
+VALUE run(VALUE self, VALUE inputs, VALUE generator, VALUE draws) {
+  const long input_count = RARRAY_LEN(inputs);
+  const long output_count = static_cast<long>(info_of_graph(self).output_count);
+  VALUE input_owner, output_owner;
+  auto* tensors = allocate<of_tensor>(input_count, &input_owner);
+  for (long i = 0; i < input_count; ++i) tensors[i] = handle_of_argument("run", "an input", rb_ary_entry(inputs, i));
+  auto* outputs = allocate<of_value>(output_count, &output_owner);
+  const VALUE results = rb_ary_new_capa(output_count);
+  for (long i = 0; i < output_count; ++i) rb_ary_push(results, new_tensor());
+  of_run_options options = {};
+  options.struct_size = sizeof(options);
+  if (!NIL_P(generator)) options.generator = handle_of_generator(generator);
+  const of_session session = session_of(self);
+  const auto work = [&] {
+    return of_session_run(session, tensors, static_cast<size_t>(input_count), outputs,
+                          static_cast<size_t>(output_count), &options);
+  };
+  check(run_native(true, work, RTEST(draws) ? Interrupted::kWaits : Interrupted::kRepeats));
+  for (long i = 0; i < output_count; ++i) fill_tensor(rb_ary_entry(results, i), outputs[i].as.tensor);
+  RB_GC_GUARD(self);
+  RB_GC_GUARD(inputs);
+  RB_GC_GUARD(generator);
+  RB_GC_GUARD(input_owner);
+  RB_GC_GUARD(output_owner);
+  return results;
+}
+
+}  // namespace
+
+void define_graphs(VALUE module) {
+  const VALUE capture_class = rb_define_class_under(module, "Capture", rb_cObject);
+  rb_undef_alloc_func(capture_class);
+  rb_undef_method(rb_singleton_class(capture_class), "new");
+  rb_define_private_method(rb_singleton_class(capture_class), "start", RUBY_METHOD_FUNC(start), 3);
+  rb_define_private_method(capture_class, "name_constant", RUBY_METHOD_FUNC(name_constant), 2);
+  rb_define_private_method(capture_class, "begin_run", RUBY_METHOD_FUNC(begin_run), 1);
+  rb_define_private_method(capture_class, "end_run", RUBY_METHOD_FUNC(end_run), 1);
+  rb_define_private_method(capture_class, "cancel", RUBY_METHOD_FUNC(cancel), 0);
+  rb_define_private_method(capture_class, "finish", RUBY_METHOD_FUNC(finish), 0);
+
+  graph_class = rb_define_class_under(module, "Graph", rb_cObject);
+  rb_undef_alloc_func(graph_class);
+  rb_undef_method(rb_singleton_class(graph_class), "new");
+  rb_define_private_method(rb_singleton_class(graph_class), "open", RUBY_METHOD_FUNC(open_graph), 2);
+  rb_define_method(graph_class, "to_s", RUBY_METHOD_FUNC(text), 0);
+  rb_define_private_method(graph_class, "call_count", RUBY_METHOD_FUNC(call_count), 0);
+  rb_define_private_method(graph_class, "named_sizes", RUBY_METHOD_FUNC(named_sizes), 0);
+  rb_define_private_method(graph_class, "values", RUBY_METHOD_FUNC(values), 1);
+  rb_define_private_method(graph_class, "nodes", RUBY_METHOD_FUNC(nodes), 1);
+  rb_define_private_method(graph_class, "constant", RUBY_METHOD_FUNC(constant), 1);
+  rb_define_private_method(graph_class, "run", RUBY_METHOD_FUNC(run), 3);
+  rb_define_private_method(graph_class, "write", RUBY_METHOD_FUNC(write), 1);
+}
+
+}  // namespace oneflow::ruby
