@@ -80,7 +80,7 @@ test('what cannot be captured', () => {
     throw new RangeError('mine');
   }, x), RangeError);
   checkFailure(() => capture(async (y) => y, x), flow.TypeMismatch,
-    'capture: the result must be Tensor, array, Map or object, got Promise');
+    'capture: the result must be Tensor, array, Map or object, got instance of Promise');
   assert.equal(flow.ones([3]).sum().item(), 3);
 });
 

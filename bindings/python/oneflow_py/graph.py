@@ -54,6 +54,8 @@ class Graph:
         self._outputs = handle.nodes(_OUTPUT)
         self._returned = sum(kind == TENSOR for kind, *_ in self._outputs)
         self._arguments = [key for _, _, key, _ in _children(self._inputs)]
+        self._takes_tensors = len(self._inputs) == len(self._arguments) + 1
+        self._gives_tensor = self._outputs[0][0] == TENSOR
 
     @property
     def inputs(self) -> list[ValueInfo]:
@@ -96,12 +98,8 @@ class Graph:
             raise TypeMismatch(f"run: states must be bool, got {type_name(states)}")
         if generator is not None and not isinstance(generator, native.Generator):
             raise TypeMismatch(f"run: generator must be Generator or None, got {type_name(generator)}")
-        nodes = nodes_of("run", self._bind(arguments, named), what="the arguments")
-        found = [(kind, count, None if key is None else key.decode()) for kind, count, key, _ in nodes]
-        if found != [(kind, count, key) for kind, count, key, _ in self._inputs]:
-            raise TypeMismatch("run: the arguments are nested in another way than at the capture; see inputs")
-        results = self._handle.run([tensor for *_, tensor in nodes if tensor is not None], generator)
-        output = restored(iter(self._outputs), iter(results))
+        results = self._handle.run(self._tensors(arguments, named), generator)
+        output = results[0] if self._gives_tensor else restored(iter(self._outputs), iter(results))
         if not states:
             return output
         names = [name for name, *_ in self._handle.values(_OUTPUT)]
@@ -118,6 +116,17 @@ class Graph:
         arguments = ", ".join(f"{name}: {dtype}[{', '.join(shape)}]" for name, dtype, _, shape in self.inputs)
         calls = self._handle.call_count()
         return f"<graph({arguments}) of {calls} call{'' if calls == 1 else 's'}>"
+
+    def _tensors(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> list[Tensor]:
+        """Returns the tensors of the arguments in the order of `inputs`."""
+        if self._takes_tensors and not named and len(arguments) == len(self._arguments):
+            if all(isinstance(each, Tensor) for each in arguments):
+                return list(arguments)
+        nodes = nodes_of("run", self._bind(arguments, named), what="the arguments")
+        found = [(kind, count, None if key is None else key.decode()) for kind, count, key, _ in nodes]
+        if found != [(kind, count, key) for kind, count, key, _ in self._inputs]:
+            raise TypeMismatch("run: the arguments are nested in another way than at the capture; see inputs")
+        return [tensor for *_, tensor in nodes if tensor is not None]
 
     def _bind(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
         """Returns the arguments by their names, in the order of the captured function."""
