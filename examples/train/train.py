@@ -1,7 +1,7 @@
 """Trains a convolutional network to read handwritten digits.
 
-Usage: train.py [--seed N] [--epochs N] [--device NAME] [--quiet] [--save GRAPH] [DATA]. This folder has the same program
-in JavaScript and Ruby. All of them print the same losses.
+Usage: train.py [--seed N] [--epochs N] [--device NAME] [--quiet] [--save GRAPH] [DATA]. This folder has the same
+program in JavaScript and Ruby. All of them print the same losses.
 """
 
 import argparse

@@ -80,5 +80,7 @@ def test_graphs(path: Path, tmp_path: Path) -> None:
             flow.manual_seed(7)
             fresh = {name: conformance.value(case["arguments"][name], "cpu") for name in names}
             expected = run(function, form, {**fixed, **fresh})
-            assert [(one.dtype, one.shape) for one in found] == [(one.dtype, one.shape) for one in expected], case["name"]
+            assert [(one.dtype, one.shape) for one in found] == [(one.dtype, one.shape) for one in expected], case[
+                "name"
+            ]
             assert [raw(one) for one in found] == [raw(one) for one in expected], case["name"]

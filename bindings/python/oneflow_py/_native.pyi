@@ -1,4 +1,4 @@
-"""The compiled part of the package: the public names of `oneflow_py`, and what autograd.py, files.py and graph.py call."""
+"""The compiled part of the package: the public names of `oneflow_py`, and what its modules call."""
 
 from builtins import bool as _bool
 from collections.abc import Callable, Sequence

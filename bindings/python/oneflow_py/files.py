@@ -17,6 +17,7 @@ from oneflow_py import _native as native
 from oneflow_py._native import InvalidArgument, Tensor, TypeMismatch
 from oneflow_py.nested import TENSOR, encoded_path, encoded_text, nodes_of, restored, type_name
 
+
 def save(
     data: Any,
     path: str | bytes | os.PathLike[Any],
@@ -102,9 +103,9 @@ class TensorFile:
         self._handle: native._File | None = handle
         self._positions: dict[str, int] = {}
         self._infos: list[TensorInfo] = []
-        for position, (name, dtype, type_name, shape, nbytes) in enumerate(handle.entries()):
+        for position, (name, dtype, type_text, shape, nbytes) in enumerate(handle.entries()):
             self._positions[name] = position
-            self._infos.append(TensorInfo(dtype, type_name, shape, nbytes))
+            self._infos.append(TensorInfo(dtype, type_text, shape, nbytes))
 
     @property
     def names(self) -> list[str]:

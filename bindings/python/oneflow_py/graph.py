@@ -80,9 +80,7 @@ class Graph:
     @property
     def sizes(self) -> dict[str, range]:
         """The named sizes, with the values that they can have."""
-        return {
-            name: range(minimum, maximum + 1, step) for name, minimum, maximum, step in self._handle.sizes()
-        }
+        return {name: range(minimum, maximum + 1, step) for name, minimum, maximum, step in self._handle.sizes()}
 
     def __call__(
         self, *arguments: Any, states: bool = False, generator: native.Generator | None = None, **named: Any
@@ -119,9 +117,9 @@ class Graph:
 
     def _tensors(self, arguments: tuple[Any, ...], named: dict[str, Any]) -> list[Tensor]:
         """Returns the tensors of the arguments in the order of `inputs`."""
-        if self._takes_tensors and not named and len(arguments) == len(self._arguments):
-            if all(isinstance(each, Tensor) for each in arguments):
-                return list(arguments)
+        is_short = self._takes_tensors and not named and len(arguments) == len(self._arguments)
+        if is_short and all(isinstance(each, Tensor) for each in arguments):
+            return list(arguments)
         nodes = nodes_of("run", self._bind(arguments, named), what="the arguments")
         found = [(kind, count, None if key is None else key.decode()) for kind, count, key, _ in nodes]
         if found != [(kind, count, key) for kind, count, key, _ in self._inputs]:
