@@ -13,6 +13,7 @@ tensor([[0., 1.],
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -53,7 +54,7 @@ class Graph:
         self._inputs = handle.nodes(_INPUT)
         self._outputs = handle.nodes(_OUTPUT)
         self._returned = sum(kind == TENSOR for kind, *_ in self._outputs)
-        self._arguments = [key for _, _, key, _ in _children(self._inputs)]
+        self._arguments = [key or "" for _, _, key, _ in _children(self._inputs)]
         self._takes_tensors = len(self._inputs) == len(self._arguments) + 1
         self._gives_tensor = self._outputs[0][0] == TENSOR
 
@@ -160,10 +161,9 @@ def _children(nodes: list[tuple[int, int, str | None, int]]) -> list[tuple[int, 
 def _argument_names(function: Callable[..., Any], count: int) -> list[str]:
     """Returns the names of the first `count` positional parameters, or `input0`, `input1` if they have none."""
     kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    try:
-        parameters = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):
-        parameters = ()
+    parameters: list[inspect.Parameter] = []
+    with contextlib.suppress(TypeError, ValueError):  # a function in C may have no signature
+        parameters = list(inspect.signature(function).parameters.values())
     names = [each.name for each in parameters if each.kind in kinds]
     return names[:count] if len(names) >= count else [f"input{i}" for i in range(count)]
 
