@@ -25,8 +25,8 @@ of_file file_of(VALUE self) {
   return file;
 }
 
-// OneFlow.save_file(path, nodes, metadata, compress): `metadata` are pairs. The Strings have no null bytes, and
-// are frozen or private copies.
+// OneFlow.save_file(path, nodes, metadata, compress): `metadata` are pairs. The Strings have no null bytes, and are
+// frozen or private copies.
 VALUE save_file(VALUE, VALUE path, VALUE node_list, VALUE pairs, VALUE compress) {
   VALUE node_owner, pair_owner;
   const of_file_node* nodes = nodes_of("save", "data", node_list, &node_owner);

@@ -64,7 +64,10 @@ VALUE start(VALUE capture_class, VALUE node_list, VALUE size_list, VALUE dimensi
 
 // Capture#name_constant(tensor, name)
 VALUE name_constant(VALUE self, VALUE tensor, VALUE name) {
-  check(of_capture_name(handle_of_capture(self), handle_of(tensor), StringValueCStr(name)));
+  const of_tensor handle = handle_of_argument("capture", "an item of weights", tensor);
+  check(of_capture_name(handle_of_capture(self), handle, StringValueCStr(name)));
+  RB_GC_GUARD(tensor);
+  RB_GC_GUARD(name);
   return Qnil;
 }
 
@@ -146,8 +149,8 @@ VALUE finish(VALUE self) {
   return object;
 }
 
-// Graph.open(path, verify)
-VALUE open_graph(VALUE, VALUE path, VALUE verify) {
+// Graph.read(path, verify)
+VALUE read(VALUE, VALUE path, VALUE verify) {
   const VALUE object = new_graph();
   const char* source = StringValueCStr(path);
   of_graph graph = nullptr;
@@ -236,13 +239,16 @@ VALUE constant(VALUE self, VALUE position) {
 
 // ---------------------------------------------------------------- run
 
-// Graph#run(tensors, generator or nil, draws): returns the outputs. `draws`: whether the graph draws random numbers.
-VALUE run(VALUE self, VALUE inputs, VALUE generator, VALUE draws) {
+// Graph#run(tensors, generator or nil, is_large, draws): returns the outputs. `is_large`: whether a run may be long
+// also if the inputs are small. `draws`: whether the graph draws random numbers.
+VALUE run(VALUE self, VALUE inputs, VALUE generator, VALUE is_large, VALUE draws) {
   const long input_count = RARRAY_LEN(inputs);
   const long output_count = static_cast<long>(info_of_graph(self).output_count);
   VALUE input_owner, output_owner;
   auto* tensors = allocate<of_tensor>(input_count, &input_owner);
+  const of_value operands = {OF_VALUE_TENSOR_LIST, static_cast<int32_t>(input_count), {.tensors = tensors}};
   for (long i = 0; i < input_count; ++i) tensors[i] = handle_of_argument("run", "an input", rb_ary_entry(inputs, i));
+  const bool is_long = RTEST(is_large) || of_call_is_long(nullptr, &operands, 1);
   auto* outputs = allocate<of_value>(output_count, &output_owner);
   const VALUE results = rb_ary_new_capa(output_count);
   for (long i = 0; i < output_count; ++i) rb_ary_push(results, new_tensor());
@@ -254,7 +260,7 @@ VALUE run(VALUE self, VALUE inputs, VALUE generator, VALUE draws) {
     return of_session_run(session, tensors, static_cast<size_t>(input_count), outputs,
                           static_cast<size_t>(output_count), &options);
   };
-  check(run_native(true, work, RTEST(draws) ? Interrupted::kWaits : Interrupted::kRepeats));
+  check(run_native(is_long, work, RTEST(draws) ? Interrupted::kWaits : Interrupted::kRepeats));
   for (long i = 0; i < output_count; ++i) fill_tensor(rb_ary_entry(results, i), outputs[i].as.tensor);
   RB_GC_GUARD(self);
   RB_GC_GUARD(inputs);
@@ -280,14 +286,14 @@ void define_graphs(VALUE module) {
   graph_class = rb_define_class_under(module, "Graph", rb_cObject);
   rb_undef_alloc_func(graph_class);
   rb_undef_method(rb_singleton_class(graph_class), "new");
-  rb_define_private_method(rb_singleton_class(graph_class), "open", RUBY_METHOD_FUNC(open_graph), 2);
+  rb_define_private_method(rb_singleton_class(graph_class), "read", RUBY_METHOD_FUNC(read), 2);
   rb_define_method(graph_class, "to_s", RUBY_METHOD_FUNC(text), 0);
   rb_define_private_method(graph_class, "call_count", RUBY_METHOD_FUNC(call_count), 0);
   rb_define_private_method(graph_class, "named_sizes", RUBY_METHOD_FUNC(named_sizes), 0);
   rb_define_private_method(graph_class, "values", RUBY_METHOD_FUNC(values), 1);
   rb_define_private_method(graph_class, "nodes", RUBY_METHOD_FUNC(nodes), 1);
   rb_define_private_method(graph_class, "constant", RUBY_METHOD_FUNC(constant), 1);
-  rb_define_private_method(graph_class, "run", RUBY_METHOD_FUNC(run), 3);
+  rb_define_private_method(graph_class, "run", RUBY_METHOD_FUNC(run), 4);
   rb_define_private_method(graph_class, "write", RUBY_METHOD_FUNC(write), 1);
 }
 

@@ -56,11 +56,7 @@ module OneFlow
   # Saves a tensor, or nested Hashes and Arrays of tensors, to a file. The format follows from the end of the path:
   # `.safetensors`, `.npz`, or `.npy` for one tensor.
   def self.save(data, path, metadata: nil, compress: false)
-    unless metadata.nil? || metadata.is_a?(Hash)
-      raise TypeMismatch, "save: metadata must be Hash or nil, got #{Autograd.class_of(metadata)}"
-    end
-
-    pairs = (metadata || {}).map do |key, value|
+    pairs = Nodes.optional_hash(:save, :metadata, metadata).map do |key, value|
       [Nodes.text("save: a key of metadata", key), Nodes.text("save: a value of metadata", value)]
     end
     save_file(Nodes.path(:save, path), Nodes.of(:save, "data", data), pairs, Nodes.flag(:save, :compress, compress))

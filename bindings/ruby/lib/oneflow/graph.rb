@@ -14,8 +14,11 @@ module OneFlow
 
     # The parts of a graph, as the C API numbers them.
     INPUT, OUTPUT, CONSTANT = *0..2
-    LARGEST_SIZE = (2**63) - 1
-    private_constant :INPUT, :OUTPUT, :CONSTANT, :LARGEST_SIZE
+    # Runs of graphs with so few calls and elements of constants are short if their inputs are small. Releasing Ruby's
+    # lock would take longer.
+    FEW_CALLS = 16
+    FEW_ELEMENTS = 8192
+    private_constant :INPUT, :OUTPUT, :CONSTANT, :FEW_CALLS, :FEW_ELEMENTS
 
     # Captures a block of tensors as a graph. The block is called, but nothing is computed but shapes.
     def self.capture(example_inputs, dynamic: nil, ranges: nil, weights: nil, &block)
@@ -28,7 +31,7 @@ module OneFlow
 
     # Loads a graph that `save` has written. Its constants share the memory of the file.
     def self.load(path, verify: false)
-      open(Nodes.path(:load, path), Nodes.flag(:load, :verify, verify)).__send__(:prepare)
+      read(Nodes.path(:load, path), Nodes.flag(:load, :verify, verify)).__send__(:prepare)
     end
 
     # Runs the graph with arguments as those of the captured block, and returns what that has returned; with `states`
@@ -40,7 +43,7 @@ module OneFlow
         raise TypeMismatch, "run: the arguments are nested in another way than at the capture; see inputs"
       end
 
-      tensors = run(nodes.filter_map(&:last), generator_or_nil(generator), @draws)
+      tensors = run(nodes.filter_map(&:last), generator_or_nil(generator), @is_large, @draws)
       result = Nodes.restore(@outputs.dup, tensors)
       states ? [result, @states.zip(tensors).to_h] : result
     end
@@ -61,12 +64,7 @@ module OneFlow
     def constants = values(CONSTANT).each_with_index.to_h { |(name, *), i| [name, constant(i)] }
 
     # Returns the named sizes, with the values that they can have: Ranges or arithmetic sequences.
-    def sizes
-      named_sizes.to_h do |name, minimum, maximum, step|
-        range = maximum > LARGEST_SIZE - step ? (minimum..) : (minimum..maximum)
-        [name, step == 1 ? range : range % step]
-      end
-    end
+    def sizes = named_sizes.to_h { |name, *bounds| [name, NamedSizes.range(*bounds)] }
 
     # Saves the graph to a file: a safetensors file, whose tensors are the constants.
     def save(path)
@@ -88,6 +86,7 @@ module OneFlow
       @returned = @outputs.count { |kind, *| kind == Nodes::TENSOR }
       @states = values(OUTPUT).drop(@returned).map(&:first)
       @names = argument_names
+      @is_large = inputs.empty? || call_count > FEW_CALLS || constants.each_value.sum(&:size) > FEW_ELEMENTS
       @draws = to_s.match?(/^operator .*\bGenerator\?/)
       Ractor.make_shareable(self)
     end

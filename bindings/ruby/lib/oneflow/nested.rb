@@ -24,11 +24,11 @@ module OneFlow
     end
 
     # Returns a copy of nested data with what the block returns for each tensor.
-    def map(data, &block)
+    def map(data, &)
       case data
       when Tensor then yield data
-      when Hash then data.transform_values { |item| map(item, &block) }
-      else data.map { |item| map(item, &block) }
+      when Hash then data.transform_values { |item| map(item, &) }
+      else data.map { |item| map(item, &) }
       end
     end
 
@@ -59,6 +59,12 @@ module OneFlow
       return value if [true, false].include?(value)
 
       raise TypeMismatch, "#{function}: #{name} must be bool, got #{Autograd.class_of(value)}"
+    end
+
+    def optional_hash(function, name, value)
+      return value || {} if Hash === value || nil.equal?(value)
+
+      raise TypeMismatch, "#{function}: #{name} must be Hash or nil, got #{Autograd.class_of(value)}"
     end
 
     # Returns [key, value] of the next node.
