@@ -35,6 +35,7 @@ class Writer {
     }
     if (!program_.input_structure.empty()) line("inputs " + program_.input_structure);
     if (!program_.output_structure.empty()) line("outputs " + program_.output_structure);
+    text_.pop_back();
     return std::move(text_);
   }
 

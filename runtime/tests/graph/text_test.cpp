@@ -29,7 +29,7 @@ constexpr const char* kText =
     "%4: float32[batch, time, 2] = clone(input=%2)\n"
     "%4! = add(input=%4, other=1.5)\n"
     "output %4 \"y\"\n"
-    "output %3 \"z\"\n";
+    "output %3 \"z\"";
 
 std::string text_of(const char* name) {
   const Operator* op = find_operator(name);
