@@ -12,6 +12,7 @@
 #include "base/interrupt.h"
 #include "capi/boundary.h"
 #include "dispatch/dispatch.h"
+#include "graph/session.h"
 
 using namespace oneflow;
 
@@ -53,6 +54,15 @@ size_t edit_distance(std::string_view a, std::string_view b) {
 }
 
 }  // namespace
+
+bool of_run_is_long(of_session session, const of_tensor* inputs, size_t count) {
+  constexpr size_t kFewCalls = 16;
+  if (!session || count == 0) return true;
+  const graph::Graph& graph = graph::to_session(session)->graph();
+  if (graph.program().nodes.size() > kFewCalls || graph.description().constant_count > OF_LONG_WORK) return true;
+  const of_value list{OF_VALUE_TENSOR_LIST, static_cast<int32_t>(count), {.tensors = const_cast<of_tensor*>(inputs)}};
+  return of_call_is_long(nullptr, &list, 1);
+}
 
 bool of_call_is_long(of_op op, const of_value* args, size_t arg_count) {
   if (op && to_operator(op)->schema().is_quick) return false;

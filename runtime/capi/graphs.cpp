@@ -154,6 +154,7 @@ of_status of_graph_get_info(of_graph graph, of_graph_info* info) {
     const Graph& found = require_graph(graph, function);
     const Program& program = found.program();
     of_graph_info result{};
+    result.draws_numbers = found.description().draws_numbers;
     result.input_count = program.inputs.size();
     result.output_count = program.outputs.size();
     result.constant_count = program.constants.size();

@@ -78,6 +78,10 @@ Capture::Capture(std::vector<ExampleInput> inputs, std::string input_structure, 
              printable(size.name).c_str(), size.example, found, dim, printable(input.name).c_str());
     }
   }
+  for (const NamedSize& size : sizes_)
+    if (size.step < 1 || !size.allows(size.example))
+      fail(OF_INVALID_ARGUMENT, "the size '%s' does not allow its example %ld", printable(size.name).c_str(),
+           size.example);
   const size_t count = sizes_.empty() ? 1 : kRuns;
   for (size_t run = 0; run < count; ++run) runs_.push_back(sizes_of_run(run));
 }

@@ -8,11 +8,6 @@ namespace {
 
 size_t index(ValueId value) { return static_cast<size_t>(value); }
 
-bool draws_numbers(const Operator& op) {
-  const auto is_generator = [](const oneflow::Argument& argument) { return argument.type == ArgumentType::kGenerator; };
-  return std::any_of(op.schema().arguments.begin(), op.schema().arguments.end(), is_generator);
-}
-
 template <class Visit>
 void for_each_atom(const std::vector<SizeExpression>& sizes, Visit&& visit) {
   for (const SizeExpression& size : sizes)

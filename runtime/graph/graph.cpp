@@ -35,7 +35,12 @@ std::unique_ptr<const files::Tree> tree_of(const std::string& structure, std::ve
 
 }  // namespace
 
-Description::Description(const Program& program) : text(to_text(program)) {
+Description::Description(const Program& program)
+    : text(to_text(program)),
+      draws_numbers(std::any_of(program.nodes.begin(), program.nodes.end(),
+                                [](const Node& node) { return graph::draws_numbers(*node.op); })),
+      constant_count(0) {
+  for (const Constant& constant : program.constants) constant_count += constant.tensor->count();
   for (const NamedSize& size : program.sizes)
     sizes.push_back({size.name.c_str(), size.minimum, size.maximum, size.step});
   const auto add = [&](of_graph_part part, const auto& items) {
@@ -58,6 +63,11 @@ Description::Description(const Program& program) : text(to_text(program)) {
 Ref<Graph> Graph::create(Program program) {
   check_program(program);
   return Ref<Graph>::adopt(new Graph(std::move(program)));
+}
+
+bool draws_numbers(const Operator& op) {
+  const auto is_generator = [](const oneflow::Argument& argument) { return argument.type == ArgumentType::kGenerator; };
+  return std::any_of(op.schema().arguments.begin(), op.schema().arguments.end(), is_generator);
 }
 
 bool may_alias(const Operator& op) {

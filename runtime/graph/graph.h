@@ -109,6 +109,8 @@ struct Description {
   Description& operator=(const Description&) = delete;
 
   std::string text;
+  bool draws_numbers;      // whether it has random operators
+  int64_t constant_count;  // the number of elements of all constants
   std::vector<of_named_size> sizes;
   std::vector<ValueDescription> parts[3];  // by of_graph_part
   // How inputs and outputs are nested; entries are positions.
@@ -143,6 +145,8 @@ void for_each_operand(const Node& node, Visit&& visit) {
       if (value != kNoValue) visit(value);
 }
 
+// Returns whether an operator draws random numbers.
+bool draws_numbers(const Operator& op);
 // Returns whether a call may return a view of an operand, or the operand itself.
 bool may_alias(const Operator& op);
 

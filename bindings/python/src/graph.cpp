@@ -2,7 +2,7 @@
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
-#include <oneflow/session.h>
+#include <oneflow/front_end.h>
 
 #include "generator.h"
 #include "nodes.h"
@@ -137,9 +137,10 @@ std::vector<OwnedTensor> Graph::run(const std::vector<BorrowedTensor>& inputs, n
   of_run_options options{};
   options.struct_size = sizeof(options);
   options.generator = generator.is_none() ? nullptr : generator_of(generator.ptr());
-  require(run_unlocked([&] {
+  require([&] {
+    UnlockedScope unlocked(of_run_is_long(session.get(), tensors.data(), tensors.size()));
     return of_session_run(session.get(), tensors.data(), tensors.size(), outputs.data(), outputs.size(), &options);
-  }));
+  }());
   std::vector<OwnedTensor> results;
   for (const of_value& output : outputs) results.emplace_back(output.as.tensor);
   return results;

@@ -3,7 +3,7 @@
 #ifndef ONEFLOW_FRONT_END_H_
 #define ONEFLOW_FRONT_END_H_
 
-#include <oneflow/oneflow.h>
+#include <oneflow/session.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,6 +16,9 @@ extern "C" {
  * call without tensors creates as many elements as its numbers say; a device in the arguments may have to be waited
  * for. Views are never long. `op` is NULL for an expression. */
 OF_API bool of_call_is_long(of_op op, const of_value* args, size_t arg_count);
+
+/* Returns whether a run of a session may be long: its inputs may be large, or its constants, or it has many calls. */
+OF_API bool of_run_is_long(of_session session, const of_tensor* inputs, size_t count);
 
 /* Returns whether the work of the calling thread should end early. */
 typedef bool (*of_interrupt_check)(void* context);

@@ -1,6 +1,6 @@
 #include "graph.h"
 
-#include <oneflow/session.h>
+#include <oneflow/front_end.h>
 
 #include "convert.h"
 #include "errors.h"
@@ -239,16 +239,14 @@ VALUE constant(VALUE self, VALUE position) {
 
 // ---------------------------------------------------------------- run
 
-// Graph#run(tensors, generator or nil, is_large, draws): returns the outputs. `is_large`: whether a run may be long
-// also if the inputs are small. `draws`: whether the graph draws random numbers.
-VALUE run(VALUE self, VALUE inputs, VALUE generator, VALUE is_large, VALUE draws) {
+// Graph#run(tensors, generator or nil): returns the outputs.
+VALUE run(VALUE self, VALUE inputs, VALUE generator) {
   const long input_count = RARRAY_LEN(inputs);
-  const long output_count = static_cast<long>(info_of_graph(self).output_count);
+  const of_graph_info info = info_of_graph(self);
+  const long output_count = static_cast<long>(info.output_count);
   VALUE input_owner, output_owner;
   auto* tensors = allocate<of_tensor>(input_count, &input_owner);
-  const of_value operands = {OF_VALUE_TENSOR_LIST, static_cast<int32_t>(input_count), {.tensors = tensors}};
   for (long i = 0; i < input_count; ++i) tensors[i] = handle_of_argument("run", "an input", rb_ary_entry(inputs, i));
-  const bool is_long = RTEST(is_large) || of_call_is_long(nullptr, &operands, 1);
   auto* outputs = allocate<of_value>(output_count, &output_owner);
   const VALUE results = rb_ary_new_capa(output_count);
   for (long i = 0; i < output_count; ++i) rb_ary_push(results, new_tensor());
@@ -256,11 +254,12 @@ VALUE run(VALUE self, VALUE inputs, VALUE generator, VALUE is_large, VALUE draws
   options.struct_size = sizeof(options);
   if (!NIL_P(generator)) options.generator = handle_of_generator(generator);
   const of_session session = session_of(self);
+  const bool is_long = of_run_is_long(session, tensors, static_cast<size_t>(input_count));
   const auto work = [&] {
     return of_session_run(session, tensors, static_cast<size_t>(input_count), outputs,
                           static_cast<size_t>(output_count), &options);
   };
-  check(run_native(is_long, work, RTEST(draws) ? Interrupted::kWaits : Interrupted::kRepeats));
+  check(run_native(is_long, work, info.draws_numbers ? Interrupted::kWaits : Interrupted::kRepeats));
   for (long i = 0; i < output_count; ++i) fill_tensor(rb_ary_entry(results, i), outputs[i].as.tensor);
   RB_GC_GUARD(self);
   RB_GC_GUARD(inputs);
@@ -293,7 +292,7 @@ void define_graphs(VALUE module) {
   rb_define_private_method(graph_class, "values", RUBY_METHOD_FUNC(values), 1);
   rb_define_private_method(graph_class, "nodes", RUBY_METHOD_FUNC(nodes), 1);
   rb_define_private_method(graph_class, "constant", RUBY_METHOD_FUNC(constant), 1);
-  rb_define_private_method(graph_class, "run", RUBY_METHOD_FUNC(run), 4);
+  rb_define_private_method(graph_class, "run", RUBY_METHOD_FUNC(run), 2);
   rb_define_private_method(graph_class, "write", RUBY_METHOD_FUNC(write), 1);
 }
 

@@ -14,11 +14,7 @@ module OneFlow
 
     # The parts of a graph, as the C API numbers them.
     INPUT, OUTPUT, CONSTANT = *0..2
-    # Runs of graphs with so few calls and elements of constants are short if their inputs are small. Releasing Ruby's
-    # lock would take longer.
-    FEW_CALLS = 16
-    FEW_ELEMENTS = 8192
-    private_constant :INPUT, :OUTPUT, :CONSTANT, :FEW_CALLS, :FEW_ELEMENTS
+    private_constant :INPUT, :OUTPUT, :CONSTANT
 
     # Captures a block of tensors as a graph. The block is called, but nothing is computed but shapes.
     def self.capture(example_inputs, dynamic: nil, ranges: nil, weights: nil, &block)
@@ -43,7 +39,7 @@ module OneFlow
         raise TypeMismatch, "run: the arguments are nested in another way than at the capture; see inputs"
       end
 
-      tensors = run(nodes.filter_map(&:last), generator_or_nil(generator), @is_large, @draws)
+      tensors = run(nodes.filter_map(&:last), generator_or_nil(generator))
       result = Nodes.restore(@outputs.dup, tensors)
       states ? [result, @states.zip(tensors).to_h] : result
     end
@@ -86,8 +82,6 @@ module OneFlow
       @returned = @outputs.count { |kind, *| kind == Nodes::TENSOR }
       @states = values(OUTPUT).drop(@returned).map(&:first)
       @names = argument_names
-      @is_large = inputs.empty? || call_count > FEW_CALLS || constants.each_value.sum(&:size) > FEW_ELEMENTS
-      @draws = to_s.match?(/^operator .*\bGenerator\?/)
       Ractor.make_shareable(self)
     end
 
