@@ -127,6 +127,7 @@ std::optional<std::vector<TensorRef>> Capture::begin() {
 
 void Capture::end(std::vector<std::string> names, const std::vector<TensorRef>& outputs, std::string structure) {
   if (!scope_) fail(OF_INVALID_ARGUMENT, "no run has begun");
+  if (!scope_->is_of_this_thread()) fail(OF_INVALID_ARGUMENT, "a run must end on the thread on which it has begun");
   RecordedOutputs recorded{std::move(names), {}, std::move(structure)};
   for (const TensorRef& output : outputs) recorded.values.push_back(recordings_.back()->value_of(*output));
   cancel();

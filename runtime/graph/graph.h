@@ -80,6 +80,7 @@ struct Constant {
 struct Output {
   std::string name;
   ValueId value;
+  bool shares_constant = false;  // whether it may have the memory of a constant
 };
 
 struct Program {

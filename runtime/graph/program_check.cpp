@@ -21,12 +21,18 @@ class Checker {
   void run() {
     check_sizes();
     for (const Input& input : program_.inputs) define_input(input);
+    for (size_t i = 0; i < program_.sizes.size(); ++i)
+      if (!named_.contains(static_cast<int32_t>(i)))
+        fail(OF_INVALID_ARGUMENT, "no input has the size '%s'", program_.sizes[i].name.c_str());
     for (const Constant& constant : program_.constants) define_constant(constant);
     for (size_t i = 0; i < program_.nodes.size(); ++i) define_results(program_.nodes[i], i);
     std::set<std::string> names;
-    for (const Output& output : program_.outputs) {
+    std::set<ValueId> constants;
+    for (const Constant& constant : program_.constants) constants.insert(constant.value);
+    for (Output& output : program_.outputs) {
       check_name(names, "output", output.name);
       use(output.value);
+      output.shares_constant = constants.contains(root_of(output.value));
     }
   }
 
@@ -112,6 +118,7 @@ class Checker {
         fail(OF_INVALID_ARGUMENT, "the sizes of input '%s' must be numbers or named sizes",
              printable(input.name).c_str());
       check_expression(size);
+      if (is_name) named_.insert(size.terms[0].atoms[0].number);
       sizes.push_back(evaluate(size, [&](const Atom& atom) { return registers_.size_of(atom); }));
     }
     define_once(input.value, Tensor::without_memory(sizes, value.dtype, value.device));
@@ -194,6 +201,7 @@ class Checker {
   std::set<std::string> input_names_, constant_names_;
   std::vector<ValueId> roots_;  // the value that each is a view of, or may be
   std::set<ValueId> shared_;    // the inputs and constants
+  std::set<int32_t> named_;     // the numbers of the sizes that inputs have
 };
 
 }  // namespace

@@ -29,7 +29,7 @@ thread_local Ref<Recording> current;
 
 // Returns the recording that a call belongs to; null if there is none.
 Recording* recording_of(const Call& call) {
-  Recording* found = current.get();
+  Recording* found = current && current->is_open() ? current.get() : nullptr;
   const auto look = [&](const Tensor& tensor) {
     if (const Symbol* symbol = symbol_of(tensor); symbol && !found) found = symbol->recording.get();
   };
@@ -75,6 +75,7 @@ RecordedScope::RecordedScope(Ref<Recording> recording)
 }
 
 RecordedScope::~RecordedScope() {
+  if (!is_of_this_thread()) return;
   current = before_;
   thread_state.asked_layers = asked_before_;
 }

@@ -2,6 +2,9 @@
 #ifndef ONEFLOW_GRAPH_RECORDING_H_
 #define ONEFLOW_GRAPH_RECORDING_H_
 
+#include <pthread.h>
+
+#include <atomic>
 #include <set>
 #include <unordered_map>
 #include <vector>
@@ -35,6 +38,7 @@ class Recording final : public RefCounted<Recording> {
   void record(Call& call);
   // Makes an end: the tensors of its values cannot be used any more.
   void end() { is_open_ = false; }
+  bool is_open() const { return is_open_; }
 
   const std::vector<RecordedValue>& values() const { return values_; }
   const std::vector<Node>& nodes() const { return nodes_; }
@@ -54,7 +58,7 @@ class Recording final : public RefCounted<Recording> {
   void attach(const Tensor& tensor, ValueId value);
   ValueId store_result(Call& call, of_tensor inferred, of_tensor given, of_tensor& result);
 
-  bool is_open_ = true;
+  std::atomic<bool> is_open_ = true;
   std::vector<RecordedValue> values_;
   std::vector<Node> nodes_;
   std::vector<std::pair<ValueId, TensorRef>> constants_;
@@ -62,7 +66,8 @@ class Recording final : public RefCounted<Recording> {
   std::set<ValueId> written_;
 };
 
-// Makes the calls of this thread part of a recording, for as long as the object lives.
+// Makes the calls of this thread part of a recording, for as long as the object lives. Where it is destroyed on another
+// thread, the calls of the first one are recorded until the recording ends.
 class RecordedScope {
  public:
   explicit RecordedScope(Ref<Recording> recording);
@@ -70,7 +75,10 @@ class RecordedScope {
   RecordedScope& operator=(const RecordedScope&) = delete;
   ~RecordedScope();
 
+  bool is_of_this_thread() const { return pthread_equal(thread_, pthread_self()); }
+
  private:
+  const pthread_t thread_ = pthread_self();
   const Ref<Recording> before_;
   const uint32_t asked_before_;
 };

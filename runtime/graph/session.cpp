@@ -135,7 +135,7 @@ void Session::run_step(size_t number, Workspace& workspace, of_generator generat
 }
 
 void Session::store_outputs(std::span<of_value> outputs, const Registers& registers) const {
-  static constinit const OperatorName copy("copy");
+  static constinit const OperatorName copy("copy"), lazy_clone("lazy_clone");
   const Program& program = graph_->program();
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].kind != OF_VALUE_TENSOR) continue;
@@ -147,6 +147,7 @@ void Session::store_outputs(std::span<of_value> outputs, const Registers& regist
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].kind == OF_VALUE_TENSOR) continue;
     TensorRef found = registers.tensors[index(program.outputs[i].value)];
+    if (program.outputs[i].shares_constant) found = call_operator(lazy_clone, *found);  // what is written to is copied
     outputs[i] = {OF_VALUE_TENSOR, 0, {.tensor = to_handle(found.detach())}};
   }
 }

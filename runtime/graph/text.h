@@ -10,10 +10,10 @@
 //
 // Further outputs, called `state`, are tensors to which the program writes.
 //
-// Operators are stored by their signatures, so that a program of another version with other operators is recognized.
-// Arguments with their default values are left out. A call that writes its results to values that exist has `!` in
-// place of their types. A size is a sum of products of numbers, named sizes and dimensions such as %2.0, divided by a
-// number: (2*batch*%2.1 + 1)/4.
+// Values are numbered in the order of their definitions. Operators are stored by their signatures, so that a program of
+// another version with other operators is recognized. Arguments with their default values are left out. A call that
+// writes its results to values that exist has `!` in place of their types. A size is a sum of products of numbers,
+// named sizes and dimensions such as %2.0, divided by a number: (2*batch*%2.1 + 1)/4.
 #ifndef ONEFLOW_GRAPH_TEXT_H_
 #define ONEFLOW_GRAPH_TEXT_H_
 

@@ -218,6 +218,8 @@ class Reader {
 
   // Reads a type such as ": float32[batch, 64] on cuda:0".
   void read_type(Line& line, ValueId id) {
+    if (static_cast<size_t>(id) > program_.values.size())
+      line.refuse("the next value must be %" + std::to_string(program_.values.size()));
     line.expect(":");
     Value value{};
     const std::string_view dtype = line.word();
@@ -231,13 +233,10 @@ class Reader {
       value.sizes.push_back(line.take("?") ? SizeExpression{0, {{1, {{id, dim}}}}, 1} : read_expression(line));
     }
     if (line.take("on")) value.device = read_device(line);
-    if (static_cast<size_t>(id) >= program_.values.size()) {
-      // The numbers are nearly consecutive, so that a file cannot make this list much longer than itself.
-      if (static_cast<size_t>(id) > 2 * program_.values.size() + 4096)
-        line.refuse("the number of the value is too large");
-      program_.values.resize(static_cast<size_t>(id) + 1);
-    }
-    program_.values[static_cast<size_t>(id)] = std::move(value);
+    if (static_cast<size_t>(id) == program_.values.size()) return program_.values.push_back(std::move(value));
+    // A call may return an operand as it is.
+    const Value& known = program_.values[static_cast<size_t>(id)];
+    if (known.dtype != value.dtype || known.sizes != value.sizes) line.refuse("the value has had another type");
   }
 
   static of_device read_device(Line& line) {

@@ -83,6 +83,14 @@ def test_later_writes_to_weights_do_not_reach_the_graph() -> None:
     assert graph(flow.ones(2)).tolist() == [1, 1]
 
 
+def test_writes_to_outputs_do_not_reach_constants() -> None:
+    weight = flow.tensor([[1.0, 2.0], [3.0, 4.0]])
+    graph = flow.graph.capture(lambda x: (weight, weight.T[0], x), flow.ones(1))
+    for result in graph(flow.ones(1)):
+        result.fill_(9)
+    assert [each.tolist() for each in graph(flow.ones(1))] == [[[1, 2], [3, 4]], [1, 3], [1]]
+
+
 def test_constants_that_require_gradients() -> None:
     weight = flow.ones(2).requires_grad_()
     graph = flow.graph.capture(lambda x: (x * weight).sum(), flow.ones(2))

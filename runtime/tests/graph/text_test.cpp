@@ -96,7 +96,7 @@ TEST(GraphText, RefusesWhatIsWrong) {
   refused("size batch", "size true", "the name of a size must be a word that means nothing else");
   refused("output %3 \"z\"", "output %3 \"y\"", "there are two outputs 'y'");
   refused("output %3", "output %7", "%7 is used before it is defined");
-  refused("%3: float32", "%3000000: float32", "the number of the value is too large");
+  refused("%3: float32", "%3000000: float32", "the next value must be %3");
   refused("/2] = full", "/0] = full", "the divisor of a size must be positive");
 }
 
