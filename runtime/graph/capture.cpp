@@ -14,13 +14,16 @@ namespace oneflow::graph {
 
 namespace {
 
-// The runs of a program with sizes that vary. Two would give a line through any two numbers; the others test it.
-constexpr size_t kRuns = 8;
-// How far the sizes are from those of the example, in steps. No two sizes get the same row, and no row is a multiple of
-// another, so that it shows which size a number follows from. Each row has all remainders of small divisors.
-constexpr int64_t kDistances[][kRuns] = {{0, 1, 2, 3, 7, 12, 21, 30}, {0, 2, 5, 1, 9, 3, 16, 12},
-                                         {0, 3, 1, 7, 2, 14, 5, 24},  {0, 5, 3, 2, 11, 1, 9, 18},
-                                         {0, 7, 4, 9, 1, 2, 13, 6},   {0, 4, 9, 5, 3, 8, 1, 22}};
+// The runs of a program with sizes that vary: with kNear neighbouring sizes, which have all remainders of division by
+// up to kNear, and with kFar that are further away. A run takes little, since nothing is computed.
+constexpr int64_t kNear = 32, kFar = 8;
+
+// Returns how far a named size is from that of the example, in steps. Each size has an order of its own, so that it
+// shows which one a number follows from.
+int64_t distance_of(int64_t size, int64_t run) {
+  const int64_t near = run * (2 * size + 1) % kNear;
+  return run < kNear ? near : near + kNear * (1 + (run + size) % kFar);
+}
 
 // Returns a tensor with the elements of another one at this time, and without what layers keep with it.
 TensorRef snapshot(const Tensor& tensor) {
@@ -82,7 +85,7 @@ Capture::Capture(std::vector<ExampleInput> inputs, std::string input_structure, 
     if (size.step < 1 || !size.allows(size.example))
       fail(OF_INVALID_ARGUMENT, "the size '%s' does not allow its example %ld", printable(size.name).c_str(),
            size.example);
-  const size_t count = sizes_.empty() ? 1 : kRuns;
+  const auto count = static_cast<size_t>(sizes_.empty() ? 1 : kNear + kFar);
   for (size_t run = 0; run < count; ++run) runs_.push_back(sizes_of_run(run));
 }
 
@@ -92,9 +95,7 @@ std::vector<int64_t> Capture::sizes_of_run(size_t run) const {
   std::vector<int64_t> sizes;
   for (size_t i = 0; i < sizes_.size(); ++i) {
     const NamedSize& size = sizes_[i];
-    const int64_t distance =
-        (kDistances[i % std::size(kDistances)][run] + static_cast<int64_t>(i / std::size(kDistances))) *
-        (run ? size.step : 0);
+    const int64_t distance = distance_of(static_cast<int64_t>(i), static_cast<int64_t>(run)) * size.step;
     // Where the range ends, sizes below the example serve as well.
     const bool fits_above = distance <= size.maximum - size.example;
     const int64_t chosen = fits_above ? size.example + distance : size.example - distance;

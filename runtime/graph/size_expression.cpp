@@ -1,7 +1,6 @@
 #include "graph/size_expression.h"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <set>
 
@@ -55,29 +54,32 @@ std::optional<SizeExpression> fit_line(Samples values, const Product& product) {
   return SizeExpression{added, {{factor, product.atoms}}, divisor};
 }
 
-// Finds the floor of (product + constant) / divisor. Several can agree in all runs, so that the usual ones come first:
-// rounding down and rounding up, then strides that are powers of two, then any.
-std::optional<SizeExpression> fit_floor(Samples values, const Product& product) {
+// Finds the floor of (product + constant) / divisor, with one of the constants that candidates(divisor) returns.
+template <class Candidates>
+std::optional<SizeExpression> fit_floor(Samples values, const Product& product, Candidates&& candidates) {
   const auto [low, high] = ends_of(product.samples);
   const int64_t run = product.samples[high] - product.samples[low], rise = values[high] - values[low];
   if (run <= 0 || rise <= 0) return {};
-  const int64_t estimate = run / rise, least = std::max<int64_t>(2, estimate - 2);
-  const int64_t most = std::min<int64_t>(estimate + 3, 128);
-  std::optional<SizeExpression> found;
-  const auto fits = [&](int64_t constant, int64_t divisor) {
-    if (!holds(values, product.samples, 1, constant, divisor, false)) return false;
-    found = SizeExpression{constant, {{1, product.atoms}}, divisor};
-    return true;
-  };
-  for (int64_t divisor = least; divisor <= most; ++divisor)
-    if (fits(0, divisor) || fits(divisor - 1, divisor)) return found;
-  // A number that has hardly changed would follow from anything.
-  if (std::set(values.begin(), values.end()).size() < 4) return {};
-  for (const bool is_power : {true, false})
-    for (int64_t divisor = least; divisor <= most; ++divisor)
-      for (int64_t i = 1; std::has_single_bit(static_cast<uint64_t>(divisor)) == is_power && i <= 4 * divisor; ++i)
-        if (fits(i, divisor) || fits(-i, divisor)) return found;
+  const int64_t estimate = run / rise;
+  for (int64_t divisor = std::max<int64_t>(2, estimate - 2); divisor <= std::min<int64_t>(estimate + 3, 128); ++divisor)
+    for (const int64_t constant : candidates(divisor))
+      if (holds(values, product.samples, 1, constant, divisor, false))
+        return SizeExpression{constant, {{1, product.atoms}}, divisor};
   return {};
+}
+
+// Quotients that are rounded down or up, to which a small number is added.
+std::vector<int64_t> usual_constants(int64_t divisor) {
+  std::vector<int64_t> constants;
+  for (const int64_t added : {0, 1, -1, 2, -2})
+    constants.insert(constants.end(), {added * divisor, added * divisor + divisor - 1});
+  return constants;
+}
+
+std::vector<int64_t> other_constants(int64_t divisor) {
+  std::vector<int64_t> constants;
+  for (int64_t i = 1; i <= 4 * divisor; ++i) constants.insert(constants.end(), {i, -i});
+  return constants;
 }
 
 // Finds factor * a + factor * b + constant.
@@ -122,18 +124,24 @@ std::optional<SizeExpression> fit(Samples samples, std::span<const SampledSize> 
   for (const SampledSize& size : sizes)
     if (std::equal(samples.begin(), samples.end(), size.samples.begin()))
       return SizeExpression{0, {{1, {size.atom}}}, 1};
+  // Several expressions can agree in all runs, so that the simplest ones come first.
   std::optional<SizeExpression> found;
   for (const SampledSize& size : sizes)
     if ((found = fit_line(samples, {{size.atom}, size.samples}))) return found;
   for (const SampledSize& size : sizes)
-    if ((found = fit_floor(samples, {{size.atom}, size.samples}))) return found;
+    if ((found = fit_floor(samples, {{size.atom}, size.samples}, usual_constants))) return found;
   for (size_t i = 0; i < sizes.size(); ++i)
     for (size_t k = i; k < sizes.size(); ++k)
       if (const Product product = product_of({&sizes[i], &sizes[k]}); !product.atoms.empty())
-        if ((found = fit_line(samples, product)) || (found = fit_floor(samples, product))) return found;
+        if ((found = fit_line(samples, product)) || (found = fit_floor(samples, product, usual_constants)))
+          return found;
   for (size_t i = 0; i < sizes.size(); ++i)
     for (size_t k = i + 1; k < sizes.size(); ++k)
       if ((found = fit_two(samples, sizes[i], sizes[k]))) return found;
+  // A number that has hardly changed would follow from anything.
+  if (std::set(samples.begin(), samples.end()).size() >= 4)
+    for (const SampledSize& size : sizes)
+      if ((found = fit_floor(samples, {{size.atom}, size.samples}, other_constants))) return found;
   for (size_t i = 0; i < sizes.size(); ++i)
     for (size_t k = i; k < sizes.size(); ++k)
       for (size_t m = k; m < sizes.size(); ++m)
