@@ -95,7 +95,8 @@ std::vector<int64_t> Capture::sizes_of_run(size_t run) const {
   std::vector<int64_t> sizes;
   for (size_t i = 0; i < sizes_.size(); ++i) {
     const NamedSize& size = sizes_[i];
-    const int64_t distance = distance_of(static_cast<int64_t>(i), static_cast<int64_t>(run)) * size.step;
+    int64_t distance = distance_of(static_cast<int64_t>(i), static_cast<int64_t>(run));
+    if (__builtin_mul_overflow(distance, size.step, &distance)) distance = 0;
     // Where the range ends, sizes below the example serve as well.
     const bool fits_above = distance <= size.maximum - size.example;
     const int64_t chosen = fits_above ? size.example + distance : size.example - distance;

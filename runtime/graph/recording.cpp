@@ -38,6 +38,14 @@ Recording* recording_of(const Call& call) {
   return found;
 }
 
+// The results of a call for inference, of which those that are not taken are released.
+struct InferredResults {
+  ~InferredResults() {
+    for (of_value& value : values) release_value(value);
+  }
+  of_value values[kMaxResults]{};
+};
+
 // Returns whether a call of lazy_clone stands for a read of elements by a function that is no operator.
 bool is_read(const Call& call) {
   return std::string_view(call.schema().name) == "lazy_clone" && call.name != call.schema().function_name;
@@ -162,7 +170,8 @@ void Recording::record(Call& call) {
   for (const of_value& argument : arguments) node.arguments.push_back(argument_of(argument));
 
   const ForeseenWrites foreseen;
-  of_value inferred[kMaxResults]{};
+  InferredResults inferred_results;
+  of_value(&inferred)[kMaxResults] = inferred_results.values;
   call_inside(call.op, call.name, arguments, {inferred, call.results.size()}, true);
   for (size_t i = 0; i < arguments.size(); ++i) {
     if (!schema.arguments[i].is_written) continue;
@@ -176,19 +185,14 @@ void Recording::record(Call& call) {
   if (schema.gives_list) {
     of_value& given = call.results[0];
     node.gives_results = given.kind == OF_VALUE_TENSOR_LIST;
-    if (node.gives_results && given.count != inferred[0].count) {
-      release_value(inferred[0]);
+    if (node.gives_results && given.count != inferred[0].count)
       fail(OF_INVALID_ARGUMENT, "the list to write to must have %d tensors, got %d", inferred[0].count, given.count);
-    }
     for (int i = 0; i < inferred[0].count; ++i) {
       of_tensor& item = inferred[0].as.tensors[i];
       const of_tensor found = std::exchange(item, nullptr);
       node.results.push_back(store_result(call, found, node.gives_results ? given.as.tensors[i] : nullptr, item));
     }
-    if (node.gives_results)
-      release_value(inferred[0]);
-    else
-      given = inferred[0];
+    if (!node.gives_results) given = std::exchange(inferred[0], {});
   } else {
     for (size_t i = 0; i < call.results.size(); ++i) {
       of_value& given = call.results[i];
