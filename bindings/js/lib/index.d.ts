@@ -970,7 +970,9 @@ export function openFile(path: string | URL): TensorFile;
 export interface GraphValue {
   /** The name; those of nested data are joined, such as `'cache.0'`. */
   name: string;
+  /** The dtype. */
   dtype: DType;
+  /** The name of the device. */
   device: string;
   /** How each size follows from the named sizes: `'64'`, `'batch'`, `'(time + 1)/2'`; `'?'` if that is not known. */
   shape: string[];
