@@ -25,29 +25,29 @@ of_file file_of(VALUE self) {
   return file;
 }
 
-// OneFlow.save_file(path, nodes, metadata, compress): `metadata` are pairs. The Strings have no null bytes, and are
-// frozen or private copies.
-VALUE save_file(VALUE, VALUE path, VALUE node_list, VALUE pairs, VALUE compress) {
-  VALUE node_owner, pair_owner;
-  const of_file_node* nodes = nodes_of("save", "data", node_list, &node_owner);
-  auto* metadata = allocate<of_file_metadata>(RARRAY_LEN(pairs), &pair_owner);
-  for (long i = 0; i < RARRAY_LEN(pairs); ++i) {
-    VALUE key = rb_ary_entry(rb_ary_entry(pairs, i), 0), value = rb_ary_entry(rb_ary_entry(pairs, i), 1);
-    metadata[i] = {StringValueCStr(key), StringValueCStr(value)};
-  }
+// OneFlow.save_file(path, nodes, metadata, compress): `metadata` are keys and values in turn. The Strings have no null
+// bytes.
+VALUE save_file(VALUE, VALUE path, VALUE node_list, VALUE texts, VALUE compress) {
+  VALUE node_owners[2], pair_owner, text_owner;
+  const of_file_node* nodes = nodes_of("save", "data", node_list, node_owners);
+  const long pair_count = RARRAY_LEN(texts) / 2;
+  auto* metadata = allocate<of_file_metadata>(pair_count, &pair_owner);
+  const char** copies = copies_of(texts, &text_owner);
+  for (long i = 0; i < pair_count; ++i) metadata[i] = {copies[2 * i], copies[2 * i + 1]};
   of_save_options options = {};
   options.struct_size = sizeof(options);
   options.compress = RTEST(compress);
   options.metadata = metadata;
-  options.metadata_count = static_cast<uint64_t>(RARRAY_LEN(pairs));
+  options.metadata_count = static_cast<uint64_t>(pair_count);
   const char* target = StringValueCStr(path);
   const auto count = static_cast<uint64_t>(RARRAY_LEN(node_list));
   check(run_native(true, [&] { return of_file_save(target, nodes, count, &options); }));
   RB_GC_GUARD(path);
   RB_GC_GUARD(node_list);
-  RB_GC_GUARD(pairs);
-  RB_GC_GUARD(node_owner);
+  RB_GC_GUARD(node_owners[0]);
+  RB_GC_GUARD(node_owners[1]);
   RB_GC_GUARD(pair_owner);
+  RB_GC_GUARD(text_owner);
   return Qnil;
 }
 

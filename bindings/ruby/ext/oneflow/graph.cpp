@@ -26,18 +26,18 @@ const rb_data_type_t capture_type = {
 // Returns the handle, borrowed from the object. It is never NULL: Ruby code cannot allocate an object without a handle.
 of_capture handle_of_capture(VALUE self) { return static_cast<of_capture>(rb_check_typeddata(self, &capture_type)); }
 
-// Capture.start(nodes, sizes, dimensions): a size is an Array [name, minimum, maximum, step], a dimension the numbers
-// of an input, of its dimension and of its size.
-VALUE start(VALUE capture_class, VALUE node_list, VALUE size_list, VALUE dimension_list) {
+// Capture.start(nodes, names, ranges, dimensions): a size has a name and a range [minimum, maximum, step], a dimension
+// the numbers of an input, of its dimension and of its size.
+VALUE start(VALUE capture_class, VALUE node_list, VALUE name_list, VALUE range_list, VALUE dimension_list) {
   const VALUE object = rb_data_typed_object_wrap(capture_class, nullptr, &capture_type);
-  VALUE node_owner, size_owner, dimension_owner;
-  const of_file_node* nodes = nodes_of("capture", "example_inputs", node_list, &node_owner);
-  auto* sizes = allocate<of_named_size>(RARRAY_LEN(size_list), &size_owner);
-  for (long i = 0; i < RARRAY_LEN(size_list); ++i) {
-    const VALUE size = rb_ary_entry(size_list, i);
-    VALUE name = rb_ary_entry(size, 0);
-    sizes[i] = {StringValueCStr(name), NUM2LL(rb_ary_entry(size, 1)), NUM2LL(rb_ary_entry(size, 2)),
-                NUM2LL(rb_ary_entry(size, 3))};
+  VALUE node_owners[2], name_owner, size_owner, dimension_owner;
+  const of_file_node* nodes = nodes_of("capture", "example_inputs", node_list, node_owners);
+  const char** names = copies_of(name_list, &name_owner);
+  auto* sizes = allocate<of_named_size>(RARRAY_LEN(range_list), &size_owner);
+  for (long i = 0; i < RARRAY_LEN(range_list); ++i) {
+    const VALUE range = rb_ary_entry(range_list, i);
+    sizes[i] = {names[i], NUM2LL(rb_ary_entry(range, 0)), NUM2LL(rb_ary_entry(range, 1)),
+                NUM2LL(rb_ary_entry(range, 2))};
   }
   auto* dimensions = allocate<of_named_dimension>(RARRAY_LEN(dimension_list), &dimension_owner);
   for (long i = 0; i < RARRAY_LEN(dimension_list); ++i) {
@@ -48,15 +48,16 @@ VALUE start(VALUE capture_class, VALUE node_list, VALUE size_list, VALUE dimensi
   of_capture_options options = {};
   options.struct_size = sizeof(options);
   options.sizes = sizes;
-  options.size_count = static_cast<uint64_t>(RARRAY_LEN(size_list));
+  options.size_count = static_cast<uint64_t>(RARRAY_LEN(range_list));
   options.dimensions = dimensions;
   options.dimension_count = static_cast<uint64_t>(RARRAY_LEN(dimension_list));
   of_capture capture = nullptr;
   check(of_capture_create(nodes, static_cast<uint64_t>(RARRAY_LEN(node_list)), &options, &capture));
   RTYPEDDATA_DATA(object) = capture;
   RB_GC_GUARD(node_list);
-  RB_GC_GUARD(size_list);
-  RB_GC_GUARD(node_owner);
+  RB_GC_GUARD(node_owners[0]);
+  RB_GC_GUARD(node_owners[1]);
+  RB_GC_GUARD(name_owner);
   RB_GC_GUARD(size_owner);
   RB_GC_GUARD(dimension_owner);
   return object;
@@ -87,11 +88,12 @@ VALUE begin_run(VALUE self, VALUE input_count) {
 
 // Capture#end_run(nodes)
 VALUE end_run(VALUE self, VALUE node_list) {
-  VALUE owner;
-  const of_file_node* nodes = nodes_of("capture", "the result", node_list, &owner);
+  VALUE owners[2];
+  const of_file_node* nodes = nodes_of("capture", "the result", node_list, owners);
   check(of_capture_end(handle_of_capture(self), nodes, static_cast<uint64_t>(RARRAY_LEN(node_list))));
   RB_GC_GUARD(node_list);
-  RB_GC_GUARD(owner);
+  RB_GC_GUARD(owners[0]);
+  RB_GC_GUARD(owners[1]);
   return Qnil;
 }
 
@@ -275,7 +277,7 @@ void define_graphs(VALUE module) {
   const VALUE capture_class = rb_define_class_under(module, "Capture", rb_cObject);
   rb_undef_alloc_func(capture_class);
   rb_undef_method(rb_singleton_class(capture_class), "new");
-  rb_define_private_method(rb_singleton_class(capture_class), "start", RUBY_METHOD_FUNC(start), 3);
+  rb_define_private_method(rb_singleton_class(capture_class), "start", RUBY_METHOD_FUNC(start), 4);
   rb_define_private_method(capture_class, "name_constant", RUBY_METHOD_FUNC(name_constant), 2);
   rb_define_private_method(capture_class, "begin_run", RUBY_METHOD_FUNC(begin_run), 1);
   rb_define_private_method(capture_class, "end_run", RUBY_METHOD_FUNC(end_run), 1);

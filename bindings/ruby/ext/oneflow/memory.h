@@ -26,10 +26,11 @@ enum class Interrupted { kWaits, kRepeats };
 
 // Runs native work, without Ruby's lock if it may be long. Other threads must not change what it borrows.
 //
-// rb_thread_call_without_gvl2 does not raise, so that an interrupt cannot lose a result. If an interrupt is already
-// pending, it returns without doing the work; one that comes later ends work that can be repeated. The interrupt is
-// then handled, which raises for Timeout, Thread#raise and Ctrl-C. Otherwise, after a handler of trap(), the work is
-// tried again. Work that is interrupted too often, or whose interrupts are deferred, runs with the lock held.
+// With these flags, rb_nogvl does not raise, so that an interrupt cannot lose a result, and waits for no timer thread,
+// which would cost more than most work. If an interrupt is already pending, it returns without doing the work; one that
+// comes later ends work that can be repeated. The interrupt is then handled, which raises for Timeout, Thread#raise and
+// Ctrl-C. Otherwise, after a handler of trap(), the work is tried again. Work that is interrupted too often, or whose
+// interrupts are deferred, runs with the lock held.
 template <class Work>
 of_status run_native(bool is_long, const Work& work, Interrupted when_interrupted = Interrupted::kWaits) {
   enter_grad_mode();
@@ -50,12 +51,13 @@ of_status run_native(bool is_long, const Work& work, Interrupted when_interrupte
     own.done = own.status != OF_INTERRUPTED;
     return nullptr;
   };
+  // A signal handler may call this function.
   const auto interrupt = [](void* context) { static_cast<Task*>(context)->interrupted = true; };
   constexpr int kAttempts = 5;
   for (int attempt = 0; is_long && !task.done && attempt < kAttempts; ++attempt) {
     if (attempt > 0) rb_thread_check_ints();
     task.interrupted = false;
-    rb_thread_call_without_gvl2(run, &task, interrupt, &task);
+    rb_nogvl(run, &task, interrupt, &task, RB_NOGVL_INTR_FAIL | RB_NOGVL_UBF_ASYNC_SAFE);
   }
   return task.done ? task.status : work();
 }

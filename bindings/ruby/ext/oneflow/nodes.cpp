@@ -4,17 +4,35 @@
 
 namespace oneflow::ruby {
 
-const of_file_node* nodes_of(const char* function, const char* argument, VALUE list, VALUE* owner) {
+const char** copies_of(VALUE texts, VALUE* owner) {
+  const long count = RARRAY_LEN(texts);
+  size_t bytes = sizeof(char*) * static_cast<size_t>(count);
+  for (long i = 0; i < count; ++i)
+    if (!NIL_P(rb_ary_entry(texts, i))) bytes += static_cast<size_t>(RSTRING_LEN(rb_ary_entry(texts, i))) + 1;
+  auto** copies = reinterpret_cast<const char**>(allocate<char>(static_cast<long>(bytes), owner));
+  char* end = reinterpret_cast<char*>(copies + count);
+  for (long i = 0; i < count; ++i) {
+    const VALUE text = rb_ary_entry(texts, i);
+    if (NIL_P(text)) continue;
+    copies[i] = static_cast<char*>(memcpy(end, RSTRING_PTR(text), static_cast<size_t>(RSTRING_LEN(text))));
+    end += RSTRING_LEN(text) + 1;
+  }
+  return copies;
+}
+
+const of_file_node* nodes_of(const char* function, const char* argument, VALUE list, VALUE owners[2]) {
   const long count = RARRAY_LEN(list);
-  auto* nodes = allocate<of_file_node>(count, owner);
+  auto* nodes = allocate<of_file_node>(count, &owners[0]);
+  const VALUE keys = rb_ary_new_capa(count);
   for (long i = 0; i < count; ++i) {
     const VALUE node = rb_ary_entry(list, i), tensor = rb_ary_entry(node, 3);
-    VALUE key = rb_ary_entry(node, 2);
+    rb_ary_push(keys, rb_ary_entry(node, 2));
     nodes[i].kind = NUM2INT(rb_ary_entry(node, 0));
     nodes[i].count = NUM2UINT(rb_ary_entry(node, 1));
-    nodes[i].key = NIL_P(key) ? nullptr : StringValueCStr(key);
     if (!NIL_P(tensor)) nodes[i].as.tensor = handle_of_argument(function, argument, tensor);
   }
+  const char** texts = copies_of(keys, &owners[1]);
+  for (long i = 0; i < count; ++i) nodes[i].key = texts[i];
   return nodes;
 }
 

@@ -8,19 +8,20 @@
 
 namespace oneflow::ruby {
 
-// Returns memory that belongs to a new Ruby object, which the caller must keep alive.
+// Returns memory of zeros that belongs to a new Ruby object, which the caller must keep alive.
 template <class T>
 T* allocate(long count, VALUE* owner) {
-  const long bytes = static_cast<long>(sizeof(T)) * (count ? count : 1);
-  *owner = rb_str_new(nullptr, bytes);
-  rb_obj_hide(*owner);
-  memset(RSTRING_PTR(*owner), 0, static_cast<size_t>(bytes));
-  return reinterpret_cast<T*>(RSTRING_PTR(*owner));
+  const long bytes = static_cast<long>(sizeof(T)) * count;
+  return static_cast<T*>(memset(rb_alloc_tmp_buffer(owner, bytes), 0, static_cast<size_t>(bytes)));
 }
 
-// Returns the nodes of an Array of Arrays [kind, count, key or nil, Tensor or nil], from which they borrow. The keys
-// are frozen Strings without null bytes. `function` and `argument` appear in the error text of an empty Tensor.
-const of_file_node* nodes_of(const char* function, const char* argument, VALUE list, VALUE* owner);
+// Returns copies of Strings without null bytes, and NULL for nil. They belong to a new Ruby object, which the caller
+// must keep alive. Native code must not borrow Strings that are items of an Array, because compaction moves them.
+const char** copies_of(VALUE texts, VALUE* owner);
+
+// Returns the nodes of an Array of Arrays [kind, count, key or nil, Tensor or nil]. The caller must keep the list and
+// `owners` alive. `function` and `argument` appear in the error text of an empty Tensor.
+const of_file_node* nodes_of(const char* function, const char* argument, VALUE list, VALUE owners[2]);
 
 // Returns Arrays [kind, count, key or nil, position].
 VALUE nodes_to_ruby(const of_file_node* nodes, uint64_t count);

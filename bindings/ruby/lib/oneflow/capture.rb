@@ -13,7 +13,7 @@ module OneFlow
         dimensions = NamedSizes.dimensions(dynamic, Nodes.names(nodes.dup), tensors)
         sizes = dimensions.map(&:last).uniq
         numbered = dimensions.map { |number, dim, size| [number, dim, sizes.index(size)] }
-        start(nodes, NamedSizes.with_ranges(sizes, ranges), numbered).prepare(examples.values, tensors.size)
+        start(nodes, sizes, NamedSizes.ranges(sizes, ranges), numbered).prepare(examples.values, tensors.size)
       end
 
       private

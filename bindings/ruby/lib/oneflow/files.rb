@@ -56,10 +56,10 @@ module OneFlow
   # Saves a tensor, or nested Hashes and Arrays of tensors, to a file. The format follows from the end of the path:
   # `.safetensors`, `.npz`, or `.npy` for one tensor.
   def self.save(data, path, metadata: nil, compress: false)
-    pairs = Nodes.optional_hash(:save, :metadata, metadata).map do |key, value|
+    texts = Nodes.optional_hash(:save, :metadata, metadata).flat_map do |key, value|
       [Nodes.text("save: a key of metadata", key), Nodes.text("save: a value of metadata", value)]
     end
-    save_file(Nodes.path(:save, path), Nodes.of(:save, "data", data), pairs, Nodes.flag(:save, :compress, compress))
+    save_file(Nodes.path(:save, path), Nodes.of(:save, "data", data), texts, Nodes.flag(:save, :compress, compress))
   end
 
   # Loads what `save` has written, or the tensors of a file from elsewhere as a Hash.

@@ -16,14 +16,14 @@ module OneFlow
       end
     end
 
-    # Returns [name, minimum, maximum, step] of each size.
-    def with_ranges(sizes, ranges)
+    # Returns [minimum, maximum, step] of each size.
+    def ranges(sizes, ranges)
       given = Nodes.optional_hash(:capture, :ranges, ranges)
       given = given.transform_keys { |name| Nodes.text("capture: a key of ranges", name) }
       unknown = (given.keys - sizes).first
       raise InvalidArgument, "capture: ranges has '#{unknown}', which no dimension has in dynamic" if unknown
 
-      sizes.map { |size| [size, *bounds(size, given.fetch(size, 1..))] }
+      sizes.map { |size| bounds(size, given.fetch(size, 1..)) }
     end
 
     # Returns the values of a size: a Range or an arithmetic sequence.
