@@ -131,10 +131,7 @@ TensorRef detached_form(const Tensor& tensor) {
   const OpenLayers lower(thread_state.open_layers & ~own);
   Shape dims;
   for (int dim = 0; dim < tensor.rank(); ++dim) dims.push_back(dim);
-  const of_value arguments[] = {to_value(tensor), to_value(dims)};
-  of_value result{};
-  call_inside(*permute, nullptr, arguments, {&result, 1}, false);
-  return TensorRef::adopt(to_tensor(result.as.tensor));
+  return call_operator(permute, tensor, dims);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "base/characters.h"
 #include "capi/boundary.h"
+#include "dispatch/dispatch.h"
 #include "files/names.h"
 #include "graph/capture.h"
 #include "graph/graph_file.h"
@@ -12,6 +13,8 @@ using namespace oneflow;
 using namespace oneflow::graph;
 
 namespace {
+
+constinit const OperatorName kLazyClone("lazy_clone");
 
 Capture& require_capture(of_capture handle, const char* function) {
   require(handle, function, "capture");
@@ -192,7 +195,7 @@ of_status of_graph_constant(of_graph graph, uint64_t position, of_tensor* tensor
     require(tensor, function, "tensor");
     if (position >= constants.size())
       fail(OF_INDEX_OUT_OF_RANGE, "%s: position must be below %zu, got %lu", function, constants.size(), position);
-    *tensor = to_handle(TensorRef(constants[position].tensor).detach());
+    *tensor = to_handle(call_operator(kLazyClone, *constants[position].tensor).detach());
   });
 }
 

@@ -46,13 +46,12 @@ void BoundCall::bind(const Node& node, const Registers& registers, of_generator 
         value = number_value(argument.kind, argument.number);
         break;
       case OF_VALUE_INT:
-        value.as.integer = evaluate(argument.sizes[0], [&](const Atom& atom) { return registers.size_of(atom); });
+        value.as.integer = registers.value_of(argument.sizes[0]);
         break;
       case OF_VALUE_INT_LIST:
         value.count = static_cast<int32_t>(argument.sizes.size());
         value.as.integers = next_integer;
-        for (const SizeExpression& size : argument.sizes)
-          *next_integer++ = evaluate(size, [&](const Atom& atom) { return registers.size_of(atom); });
+        for (const SizeExpression& size : argument.sizes) *next_integer++ = registers.value_of(size);
         break;
       case OF_VALUE_STRING:
         value = to_value(std::string_view(argument.text));

@@ -19,6 +19,9 @@ struct Registers {
     if (atom.value == kNoValue) return named_sizes[static_cast<size_t>(atom.number)];
     return tensors[static_cast<size_t>(atom.value)]->size(atom.number);
   }
+  int64_t value_of(const SizeExpression& expression) const {
+    return evaluate(expression, [this](const Atom& atom) { return size_of(atom); });
+  }
 };
 
 // The arguments of calls, which borrow their tensors and texts. An object can be bound again and again.

@@ -29,10 +29,7 @@ int64_t distance_of(int64_t size, int64_t run) {
 TensorRef snapshot(const Tensor& tensor) {
   static constinit const OperatorName lazy_clone("lazy_clone");
   const OpenLayers none(0);
-  const of_value argument = to_value(tensor);
-  of_value result{};
-  call_inside(*lazy_clone, nullptr, {&argument, 1}, {&result, 1}, false);
-  return TensorRef::adopt(to_tensor(result.as.tensor));
+  return call_operator(lazy_clone, tensor);
 }
 
 // Returns a name that is not taken yet: `wanted`, or with a number.
@@ -81,10 +78,7 @@ Capture::Capture(std::vector<ExampleInput> inputs, std::string input_structure, 
              printable(size.name).c_str(), size.example, found, dim, printable(input.name).c_str());
     }
   }
-  for (const NamedSize& size : sizes_)
-    if (size.step < 1 || !size.allows(size.example))
-      fail(OF_INVALID_ARGUMENT, "the size '%s' does not allow its example %ld", printable(size.name).c_str(),
-           size.example);
+  for (const NamedSize& size : sizes_) check_example(size);
   const auto count = static_cast<size_t>(sizes_.empty() ? 1 : kNear + kFar);
   for (size_t run = 0; run < count; ++run) runs_.push_back(sizes_of_run(run));
 }

@@ -6,16 +6,6 @@ namespace oneflow::graph {
 
 namespace {
 
-size_t index(ValueId value) { return static_cast<size_t>(value); }
-
-template <class Visit>
-void for_each_atom(const std::vector<SizeExpression>& sizes, Visit&& visit) {
-  for (const SizeExpression& size : sizes)
-    for (const Term& term : size.terms)
-      for (const Atom& atom : term.atoms)
-        if (atom.value != kNoValue) visit(atom.value);
-}
-
 // Returns whether each value is used.
 std::vector<bool> used_values(Program& program) {
   std::vector<bool> is_used(program.values.size(), false);
@@ -27,10 +17,7 @@ std::vector<bool> used_values(Program& program) {
         node.writes || draws_numbers(*node.op) ||
         std::any_of(node.results.begin(), node.results.end(), [&](ValueId result) { return is_used[index(result)]; });
     if (!stays) continue;
-    for_each_operand(node, [&](ValueId value) { is_used[index(value)] = true; });
-    for (const ValueId result : node.results) is_used[index(result)] = true;
-    for (const Argument& argument : node.arguments)
-      for_each_atom(argument.sizes, [&](ValueId value) { is_used[index(value)] = true; });
+    for_each_needed(node, [&](ValueId value) { is_used[index(value)] = true; });
     kept.push_back(std::move(node));
   }
   std::reverse(kept.begin(), kept.end());
@@ -80,7 +67,7 @@ class Renumbering {
     std::vector<SizeExpression>& sizes = values_[index(id)].sizes;
     for (size_t dim = 0; dim < sizes.size(); ++dim) {
       bool is_known = true;
-      for_each_atom({sizes[dim]}, [&](ValueId value) {
+      for_each_sized({&sizes[dim], 1}, [&](ValueId value) {
         is_known &= numbers_[index(value)] != kNoValue && numbers_[index(value)] <= id;
       });
       if (is_known)

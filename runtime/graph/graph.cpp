@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/characters.h"
 #include "base/error.h"
 #include "device/device.h"
 #include "graph/program_check.h"
@@ -58,6 +59,12 @@ Description::Description(const Program& program)
   };
   inputs = tree_of(program.input_structure, names_of(program.inputs, program.inputs.size()));
   outputs = tree_of(program.output_structure, names_of(program.outputs, program.returned));
+}
+
+void check_example(const NamedSize& size) {
+  if (size.minimum < 0 || size.step < 1 || !size.allows(size.example))
+    fail(OF_INVALID_ARGUMENT, "the size '%s' does not allow its example %ld", printable(size.name).c_str(),
+         size.example);
 }
 
 Ref<Graph> Graph::create(Program program) {

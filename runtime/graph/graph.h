@@ -8,6 +8,7 @@
 #include <oneflow/graph.h>
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,9 @@ struct NamedSize {
   // Returns whether it can have a value.
   bool allows(int64_t size) const { return size >= minimum && size <= maximum && (size - minimum) % step == 0; }
 };
+
+// Throws InvalidArgument unless the range of a size is valid, and holds its example.
+void check_example(const NamedSize& size);
 
 struct Value {
   of_dtype dtype;
@@ -138,12 +142,34 @@ class Graph final : public of_graph_object, public RefCounted<Graph> {
   const Description description_;
 };
 
+// Returns the position of a value in lists of all values.
+inline size_t index(ValueId value) { return static_cast<size_t>(value); }
+
+// Calls visit(value) for each value whose sizes some sizes follow from.
+template <class Visit>
+void for_each_sized(std::span<const SizeExpression> sizes, Visit&& visit) {
+  for (const SizeExpression& size : sizes)
+    for (const Term& term : size.terms)
+      for (const Atom& atom : term.atoms)
+        if (atom.value != kNoValue) visit(atom.value);
+}
+
 // Calls visit(value) for each value that a call reads.
 template <class Visit>
 void for_each_operand(const Node& node, Visit&& visit) {
   for (const Argument& argument : node.arguments)
     for (const ValueId value : argument.values)
       if (value != kNoValue) visit(value);
+}
+
+// Calls visit(value) for each value that a call needs: its operands, the values to which it writes, and those whose
+// sizes its arguments follow from.
+template <class Visit>
+void for_each_needed(const Node& node, Visit&& visit) {
+  for_each_operand(node, visit);
+  if (node.gives_results)
+    for (const ValueId value : node.results) visit(value);
+  for (const Argument& argument : node.arguments) for_each_sized(argument.sizes, visit);
 }
 
 // Returns whether an operator draws random numbers.

@@ -126,9 +126,9 @@ class Merger {
     // An integer may follow from the sizes of values that are there at the call.
     const ValueId before = node.results.empty() ? static_cast<ValueId>(program_.values.size())
                                                 : *std::min_element(node.results.begin(), node.results.end());
-    std::vector<SampledSize> sizes;
-    for (const SampledSize& size : known_)
-      if (size.atom.value < before) sizes.push_back(size);
+    const auto end = std::partition_point(known_.begin(), known_.end(),
+                                          [&](const SampledSize& size) { return size.atom.value < before; });
+    const std::span sizes(known_.begin(), end);
     for (size_t i = 0; i < node.arguments.size(); ++i) {
       Argument& argument = node.arguments[i];
       for (size_t run = 1; run < run_count(); ++run) {
@@ -166,7 +166,8 @@ class Merger {
 
   const Runs& runs_;
   const Recording& first_;
-  std::vector<SampledSize> known_;  // sizes that differ from run to run, each of another kind
+  // Sizes that differ from run to run, no two in the same way, in the order of their values.
+  std::vector<SampledSize> known_;
   Program program_;
 };
 

@@ -55,9 +55,7 @@ class Checker {
       if (!is_size_name(size.name))
         fail(OF_INVALID_ARGUMENT, "the name of a size must be a word of letters, digits and _, got '%s'",
              printable(size.name).c_str());
-      if (size.minimum < 0 || size.step < 1 || !size.allows(size.example))
-        fail(OF_INVALID_ARGUMENT, "the size '%s' does not allow its example %ld", printable(size.name).c_str(),
-             size.example);
+      check_example(size);
       registers_.named_sizes.push_back(size.example);
     }
   }
@@ -90,8 +88,7 @@ class Checker {
     for (const SizeExpression& size : value.sizes) check_expression(size, id);
     registers_.tensors[static_cast<size_t>(id)] = std::move(tensor);
     for (int dim = 0; dim < static_cast<int>(value.sizes.size()); ++dim) {
-      const int64_t expected =
-          evaluate(value.sizes[static_cast<size_t>(dim)], [&](const Atom& atom) { return registers_.size_of(atom); });
+      const int64_t expected = registers_.value_of(value.sizes[static_cast<size_t>(dim)]);
       const int64_t found = registers_.tensors[static_cast<size_t>(id)]->size(dim);
       if (expected != found)
         fail(OF_INVALID_ARGUMENT, "dimension %d of %%%d must be %ld, but is %ld", dim, id, expected, found);
@@ -119,7 +116,7 @@ class Checker {
              printable(input.name).c_str());
       check_expression(size);
       if (is_name) named_.insert(size.terms[0].atoms[0].number);
-      sizes.push_back(evaluate(size, [&](const Atom& atom) { return registers_.size_of(atom); }));
+      sizes.push_back(registers_.value_of(size));
     }
     define_once(input.value, Tensor::without_memory(sizes, value.dtype, value.device));
     share(input.value);

@@ -1,6 +1,5 @@
 #include "graph/session.h"
 
-#include <algorithm>
 #include <mutex>
 
 #include "base/characters.h"
@@ -15,29 +14,16 @@ namespace {
 
 ForkSafe<std::mutex> mutex{LockLevel::kSessions};
 
-size_t index(ValueId value) { return static_cast<size_t>(value); }
-
-// Calls visit(value) for each value that a call needs: its operands, the values to which it writes, and those whose
-// sizes its arguments follow from.
-template <class Visit>
-void for_each_needed(const Node& node, Visit&& visit) {
-  for_each_operand(node, visit);
-  if (node.gives_results)
-    for (const ValueId value : node.results) visit(value);
-  for (const Argument& argument : node.arguments)
-    for (const SizeExpression& size : argument.sizes)
-      for (const Term& term : size.terms)
-        for (const Atom& atom : term.atoms)
-          if (atom.value != kNoValue) visit(atom.value);
-}
-
 }  // namespace
 
 Session::Session(Ref<Graph> graph) : graph_(std::move(graph)), steps_(graph_->program().nodes.size()) {
   const Program& program = graph_->program();
   std::vector<bool> is_used_later(program.values.size(), false);
-  for (const Output& output : program.outputs) is_used_later[index(output.value)] = true;
   for (const Constant& constant : program.constants) is_used_later[index(constant.value)] = true;
+  for (const Output& output : program.outputs) {
+    if (!is_used_later[index(output.value)]) released_last_.push_back(output.value);
+    is_used_later[index(output.value)] = true;
+  }
   for (size_t i = steps_.size(); i-- > 0;) {
     const Node& node = program.nodes[i];
     Step& step = steps_[i];
@@ -55,35 +41,36 @@ Session::Session(Ref<Graph> graph) : graph_(std::move(graph)), steps_(graph_->pr
       if (operand.dtype == result.dtype && operand.sizes == result.sizes) step.donated = value;
     });
   }
+  for (const Input& input : program.inputs)
+    if (!is_used_later[index(input.value)]) released_last_.push_back(input.value);
 }
 
 void Session::bind_inputs(std::span<const of_tensor> inputs, Registers& registers) const {
   const Program& program = graph_->program();
   if (inputs.size() != program.inputs.size())
     fail(OF_INVALID_ARGUMENT, "the graph has %zu inputs, got %zu tensors", program.inputs.size(), inputs.size());
-  registers.tensors.resize(program.values.size());
   registers.named_sizes.assign(program.sizes.size(), -1);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Input& input = program.inputs[i];
     const Value& value = program.values[index(input.value)];
-    const std::string name = "input '" + printable(input.name) + "'";
-    if (!inputs[i]) fail(OF_INVALID_ARGUMENT, "%s must not be NULL", name.c_str());
+    const auto name = [&] { return "input '" + printable(input.name) + "'"; };
+    if (!inputs[i]) fail(OF_INVALID_ARGUMENT, "%s must not be NULL", name().c_str());
     const Tensor& tensor = *to_tensor(inputs[i]);
     if (tensor.dtype() != value.dtype)
-      fail(OF_DTYPE_ERROR, "%s must be a %s tensor, got %s", name.c_str(), dtype_name(value.dtype),
+      fail(OF_DTYPE_ERROR, "%s must be a %s tensor, got %s", name().c_str(), dtype_name(value.dtype),
            dtype_name(tensor.dtype()));
     if (!(tensor.device() == value.device))
-      fail(OF_DEVICE_ERROR, "%s must be on %s, got one on %s", name.c_str(), device_name(value.device).c_str(),
+      fail(OF_DEVICE_ERROR, "%s must be on %s, got one on %s", name().c_str(), device_name(value.device).c_str(),
            device_name(tensor.device()).c_str());
     if (tensor.sizes().size() != value.sizes.size())
-      fail(OF_SHAPE_ERROR, "%s must have %zu dimensions, got shape %s", name.c_str(), value.sizes.size(),
+      fail(OF_SHAPE_ERROR, "%s must have %zu dimensions, got shape %s", name().c_str(), value.sizes.size(),
            to_text(tensor.sizes()).c_str());
     for (int dim = 0; dim < tensor.rank(); ++dim) {
       const SizeExpression& size = value.sizes[static_cast<size_t>(dim)];
       const int64_t found = tensor.size(dim);
       if (size.is_constant()) {
         if (found != size.constant)
-          fail(OF_SHAPE_ERROR, "dimension %d of %s must be %ld, got shape %s", dim, name.c_str(), size.constant,
+          fail(OF_SHAPE_ERROR, "dimension %d of %s must be %ld, got shape %s", dim, name().c_str(), size.constant,
                to_text(tensor.sizes()).c_str());
         continue;
       }
@@ -91,16 +78,15 @@ void Session::bind_inputs(std::span<const of_tensor> inputs, Registers& register
       const NamedSize& named = program.sizes[number];
       int64_t& known = registers.named_sizes[number];
       if (known >= 0 && known != found)
-        fail(OF_SHAPE_ERROR, "dimension %d of %s must be %ld, as '%s' is elsewhere, got %ld", dim, name.c_str(), known,
-             named.name.c_str(), found);
+        fail(OF_SHAPE_ERROR, "dimension %d of %s must be %ld, as '%s' is elsewhere, got %ld", dim, name().c_str(),
+             known, named.name.c_str(), found);
       if (!named.allows(found))
         fail(OF_SHAPE_ERROR, "'%s' must be between %ld and %ld in steps of %ld, got %ld in dimension %d of %s",
-             named.name.c_str(), named.minimum, named.maximum, named.step, found, dim, name.c_str());
+             named.name.c_str(), named.minimum, named.maximum, named.step, found, dim, name().c_str());
       known = found;
     }
     registers.tensors[index(input.value)] = share(tensor);
   }
-  for (const Constant& constant : program.constants) registers.tensors[index(constant.value)] = constant.tensor;
 }
 
 void Session::run_step(size_t number, Workspace& workspace, of_generator generator) const {
@@ -172,15 +158,24 @@ void Session::run(std::span<const of_tensor> inputs, std::span<of_value> outputs
     }
   }
   store_outputs(outputs, registers);
-  std::fill(registers.tensors.begin(), registers.tensors.end(), TensorRef());
+  for (const ValueId value : released_last_) registers.tensors[index(value)] = {};
   return_workspace(std::move(workspace));
 }
 
 std::unique_ptr<Session::Workspace> Session::take_workspace() const {
-  const std::lock_guard lock(mutex);
-  if (workspaces_.empty()) return std::make_unique<Workspace>();
-  std::unique_ptr<Workspace> workspace = std::move(workspaces_.back());
-  workspaces_.pop_back();
+  {
+    const std::lock_guard lock(mutex);
+    if (!workspaces_.empty()) {
+      std::unique_ptr<Workspace> workspace = std::move(workspaces_.back());
+      workspaces_.pop_back();
+      return workspace;
+    }
+  }
+  auto workspace = std::make_unique<Workspace>();
+  const Program& program = graph_->program();
+  workspace->registers.tensors.resize(program.values.size());
+  for (const Constant& constant : program.constants)
+    workspace->registers.tensors[index(constant.value)] = constant.tensor;
   return workspace;
 }
 

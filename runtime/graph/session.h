@@ -31,6 +31,7 @@ class Session final : public of_session_object, public RefCounted<Session> {
   void destroy() noexcept { delete this; }
 
  private:
+  // The registers hold the constants between runs, and nothing else.
   struct Workspace {
     Registers registers;
     BoundCall bound;
@@ -50,6 +51,7 @@ class Session final : public of_session_object, public RefCounted<Session> {
 
   const Ref<Graph> graph_;
   std::vector<Step> steps_;                                     // of each call
+  std::vector<ValueId> released_last_;                          // after the outputs were stored
   mutable std::vector<std::unique_ptr<Workspace>> workspaces_;  // unused ones; guarded by one mutex for all sessions
 };
 

@@ -1,7 +1,6 @@
 #include <charconv>
 #include <cmath>
 #include <map>
-#include <optional>
 
 #include "base/characters.h"
 #include "base/error.h"

@@ -101,4 +101,4 @@ function restored(nodes, tensors) {
   return [key, kind === LIST ? items.map(([, value]) => value) : Object.fromEntries(items)];
 }
 
-module.exports = {DICTIONARY, LIST, TENSOR, checkText, entriesOf, flagOf, nodesOf, pathOf, restore};
+module.exports = {TENSOR, checkText, entriesOf, flagOf, nodesOf, pathOf, restore};

@@ -246,14 +246,11 @@ Napi::Value graph_nodes(const Call& call) {
   return nodes_to_js(call.Env(), nodes, count);
 }
 
-// graphConstant(graph, position): returns the slot of a constant, which is copied once it is written to.
+// graphConstant(graph, position): returns the slot of a constant.
 Napi::Value graph_constant(const Call& call) {
-  of_tensor tensor = nullptr, copy = nullptr;
+  of_tensor tensor = nullptr;
   call.check(of_graph_constant(graph_of(call), static_cast<uint64_t>(call.integer(1)), &tensor));
-  const of_status status = of_tensor_lazy_clone(tensor, &copy);
-  of_tensor_release(tensor);
-  call.check(status);
-  return Napi::Number::New(call.Env(), call.environment().put(copy));
+  return Napi::Number::New(call.Env(), call.environment().put(tensor));
 }
 
 }  // namespace

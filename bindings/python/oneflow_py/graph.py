@@ -60,7 +60,7 @@ class Graph:
 
     @property
     def inputs(self) -> list[ValueInfo]:
-        """The tensors that the graph takes. Those of nested arguments have joined names, such as "cache.0"."""
+        """The tensors that the graph takes. The name of a nested one joins its keys: "cache.0"."""
         return [ValueInfo(*each) for each in self._handle.values(_INPUT)]
 
     @property
@@ -250,7 +250,8 @@ def capture(
     examples = dict(zip(names, arguments, strict=True))
     nodes = nodes_of("capture", examples, what="example_inputs")
     tensors = [tensor for *_, tensor in nodes if tensor is not None]
-    places = list(_dimensions(dynamic, list(_names_of(examples)), [tensor.ndim for tensor in tensors]))
+    joined = [name for name, _ in _named_tensors(examples, "")]
+    places = list(_dimensions(dynamic, joined, [tensor.ndim for tensor in tensors]))
     sizes: list[str] = []
     for _, dim, size in places:
         if not isinstance(size, str) or isinstance(dim, bool) or not isinstance(dim, int):
@@ -284,11 +285,6 @@ def _named_tensors(data: Any, prefix: str) -> Iterator[tuple[str, Tensor]]:
         raise TypeMismatch(f"capture: an item of weights must be Tensor, dict, list or tuple, got {type_name(data)}")
     for key, item in data.items() if isinstance(data, Mapping) else enumerate(data):
         yield from _named_tensors(item, f"{prefix}.{key}" if prefix else str(key))
-
-
-def _names_of(data: Any) -> Iterator[str]:
-    """Gives the joined names of the tensors of nested data."""
-    yield from (name for name, _ in _named_tensors(data, ""))
 
 
 def load(path: str | bytes | os.PathLike[Any], *, verify: bool = False) -> Graph:

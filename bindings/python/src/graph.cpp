@@ -82,13 +82,10 @@ struct Graph {
     require(of_graph_get_nodes(handle(), static_cast<of_graph_part>(part), &found, &count));
     return list_of({found, count});
   }
-  // Returns a constant: a copy once it is written to.
   OwnedTensor constant(uint64_t position) const {
-    of_tensor tensor = nullptr, copy = nullptr;
+    of_tensor tensor = nullptr;
     require(of_graph_constant(handle(), position, &tensor));
-    const OwnedTensor owned(tensor);
-    require(of_tensor_lazy_clone(tensor, &copy));
-    return OwnedTensor(copy);
+    return OwnedTensor(tensor);
   }
   std::vector<OwnedTensor> run(const std::vector<BorrowedTensor>& inputs, nb::handle generator) const;
   void save(const nb::bytes& path) const {

@@ -105,7 +105,7 @@ typedef struct of_graph_value {
 } of_graph_value;
 /* Gets a value by its position among those of its part. */
 OF_API of_status of_graph_value_at(of_graph graph, of_graph_part part, uint64_t position, of_graph_value* value);
-/* Gets the tensor of a constant, which must not be written to. */
+/* Gets a constant. A write to the tensor does not reach the graph: it copies the elements first. */
 OF_API of_status of_graph_constant(of_graph graph, uint64_t position, of_tensor* tensor);
 /* Gets how the inputs or the outputs are nested: nodes that are valid as long as the graph, whose entries are
  * positions. Outputs for tensors that the program writes to are not among them. */

@@ -226,15 +226,12 @@ VALUE nodes(VALUE self, VALUE part) {
   return list;
 }
 
-// Graph#constant(position): returns a tensor that is copied once it is written to.
+// Graph#constant(position)
 VALUE constant(VALUE self, VALUE position) {
   const VALUE object = new_tensor();
-  of_tensor tensor = nullptr, copy = nullptr;
+  of_tensor tensor = nullptr;
   check(of_graph_constant(graph_of(self), NUM2ULL(position), &tensor));
-  const of_status status = of_tensor_lazy_clone(tensor, &copy);
-  of_tensor_release(tensor);
-  check(status);
-  fill_tensor(object, copy);
+  fill_tensor(object, tensor);
   RB_GC_GUARD(self);
   return object;
 }

@@ -47,7 +47,7 @@ module OneFlow
     # Returns `call` as a Proc: `batches.map(&graph)`.
     def to_proc = method(:call).to_proc
 
-    # Returns the tensors that the graph takes. Those of nested arguments have joined names, such as "cache.0".
+    # Returns the tensors that the graph takes. The name of a nested one joins its keys: "cache.0".
     def inputs = infos(INPUT)
 
     # Returns the tensors that the graph returns, without `states`.

@@ -121,7 +121,7 @@ class Selection {
     return OF_OK;
   }
 
-  // Returns whether the parts select places of the tensor that lie apart, part by part.
+  // Returns whether no two parts of the blocks overlap in the tensor.
   bool parts_are_apart() {
     std::sort(spans_.data(), spans_.data() + part_count(), [](auto& a, auto& b) { return a.first < b.first; });
     for (int64_t i = 1; i < part_count(); ++i)
