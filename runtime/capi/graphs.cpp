@@ -131,6 +131,13 @@ of_status of_capture_end(of_capture capture, const of_file_node* outputs, uint64
   });
 }
 
+of_status of_capture_pause(of_capture capture, bool paused) {
+  return guard([&, function = __func__] {
+    Capture& found = require_capture(capture, function);
+    named("capture", [&] { found.pause(paused); });
+  });
+}
+
 of_status of_capture_cancel(of_capture capture) {
   return guard([&, function = __func__] { require_capture(capture, function).cancel(); });
 }

@@ -122,13 +122,20 @@ std::optional<std::vector<TensorRef>> Capture::begin() {
 }
 
 void Capture::end(std::vector<std::string> names, const std::vector<TensorRef>& outputs, std::string structure) {
-  if (!scope_) fail(OF_INVALID_ARGUMENT, "no run has begun");
-  if (!scope_->is_of_this_thread()) fail(OF_INVALID_ARGUMENT, "a run must end on the thread on which it has begun");
+  running_scope();
   RecordedOutputs recorded{std::move(names), {}, std::move(structure)};
   for (const TensorRef& output : outputs) recorded.values.push_back(recordings_.back()->value_of(*output));
   cancel();
   outputs_.push_back(std::move(recorded));
 }
+
+RecordedScope& Capture::running_scope() {
+  if (!scope_) fail(OF_INVALID_ARGUMENT, "no run has begun");
+  if (!scope_->is_of_this_thread()) fail(OF_INVALID_ARGUMENT, "a run must stay on the thread on which it has begun");
+  return *scope_;
+}
+
+void Capture::pause(bool paused) { running_scope().pause(paused); }
 
 void Capture::cancel() {
   scope_.reset();

@@ -49,6 +49,8 @@ class Capture final : public of_capture_object {
   std::optional<std::vector<TensorRef>> begin();
   // Ends the run with what the program has returned.
   void end(std::vector<std::string> names, const std::vector<TensorRef>& outputs, std::string structure);
+  // Lets calls of the program compute, or records them again. What is computed becomes constants.
+  void pause(bool paused);
   // Ends the run of a program that has failed.
   void cancel();
   // Returns the graph once all runs have ended.
@@ -56,6 +58,7 @@ class Capture final : public of_capture_object {
 
  private:
   std::vector<int64_t> sizes_of_run(size_t run) const;
+  RecordedScope& running_scope();
 
   const std::vector<ExampleInput> inputs_;
   const std::string input_structure_;

@@ -77,15 +77,18 @@ void install() {
 }  // namespace
 
 RecordedScope::RecordedScope(Ref<Recording> recording)
-    : before_(std::exchange(current, std::move(recording))), asked_before_(thread_state.asked_layers) {
+    : recording_(std::move(recording)), before_(current), asked_before_(thread_state.asked_layers) {
   install();
-  thread_state.asked_layers |= kCaptureBit;
+  pause(false);
+}
+
+void RecordedScope::pause(bool paused) {
+  current = paused ? before_ : recording_;
+  thread_state.asked_layers = paused ? asked_before_ : asked_before_ | kCaptureBit;
 }
 
 RecordedScope::~RecordedScope() {
-  if (!is_of_this_thread()) return;
-  current = before_;
-  thread_state.asked_layers = asked_before_;
+  if (is_of_this_thread()) pause(true);
 }
 
 void Recording::attach(const Tensor& tensor, ValueId value) {

@@ -75,11 +75,13 @@ class RecordedScope {
   RecordedScope& operator=(const RecordedScope&) = delete;
   ~RecordedScope();
 
+  // Lets calls of the thread compute, as if there were no recording, or records them again.
+  void pause(bool paused);
   bool is_of_this_thread() const { return pthread_equal(thread_, pthread_self()); }
 
  private:
   const pthread_t thread_ = pthread_self();
-  const Ref<Recording> before_;
+  const Ref<Recording> recording_, before_;
   const uint32_t asked_before_;
 };
 

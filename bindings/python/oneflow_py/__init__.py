@@ -12,7 +12,7 @@ to another tensor. Every error is an `oneflow_py.Error` and also an instance of 
 `ShapeError` is a `ValueError`, `IndexOutOfRange` an `IndexError`.
 """
 
-from oneflow_py import _native, autograd, graph
+from oneflow_py import _native, autograd, graph, onnx
 from oneflow_py._native import *  # noqa: F403
 from oneflow_py._native import __version__ as __version__
 from oneflow_py.autograd import FUNCTIONS as _AUTOGRAD
@@ -28,5 +28,5 @@ globals().update(_EXPORTS)
 __all__ = sorted(
     [name for name in vars(_native) if not name.startswith("_")]
     + list(_EXPORTS)
-    + [module.__name__.rpartition(".")[2] for module in (autograd, graph)]
+    + [module.__name__.rpartition(".")[2] for module in (autograd, graph, onnx)]
 )

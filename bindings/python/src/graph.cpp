@@ -3,6 +3,7 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <oneflow/front_end.h>
+#include <oneflow/onnx.h>
 
 #include "generator.h"
 #include "nodes.h"
@@ -112,6 +113,29 @@ Graph load_graph(const nb::bytes& path, bool verify) {
   return graph_of(graph);
 }
 
+// Loads an ONNX model. A size is its name, minimum, maximum and step; values are inputs that become constants.
+Graph load_onnx(const nb::bytes& path, const std::vector<std::tuple<nb::bytes, int64_t, int64_t, int64_t>>& sizes,
+                const std::vector<std::pair<nb::bytes, BorrowedTensor>>& values) {
+  std::vector<of_named_size> named;
+  for (const auto& [name, minimum, maximum, step] : sizes) named.push_back({name.c_str(), minimum, maximum, step});
+  std::vector<const char*> names;
+  std::vector<of_tensor> tensors;
+  for (const auto& [name, tensor] : values) {
+    names.push_back(name.c_str());
+    tensors.push_back(tensor.handle);
+  }
+  of_onnx_load_options options{};
+  options.struct_size = sizeof(options);
+  options.sizes = named.data();
+  options.size_count = named.size();
+  options.value_names = names.data();
+  options.values = tensors.data();
+  options.value_count = values.size();
+  of_graph graph = nullptr;
+  require(run_unlocked([&] { return of_onnx_load(path.c_str(), &options, &graph); }));
+  return graph_of(graph);
+}
+
 nb::list Graph::values(int part) const {
   const of_graph_info found = info();
   const uint64_t counts[] = {found.input_count, found.output_count, found.constant_count};
@@ -150,6 +174,7 @@ void add_graph_functions(PyObject* module) {
   scope.def("_start_capture", start_capture);
   scope.def("_finish_capture", finish_capture);
   scope.def("_load_graph", load_graph);
+  scope.def("_load_onnx", load_onnx);
   nb::class_<Capture>(scope, "_Capture", nb::is_final())
       .def("begin", &Capture::begin)
       .def("end", &Capture::end)

@@ -64,6 +64,9 @@ OF_API of_status of_capture_name(of_capture capture, of_tensor tensor, const cha
 /* Starts a run on the calling thread, and stores a tensor for each one of the inputs, in their order. If no further run
  * is needed, `has_begun` is false, and nothing is stored. */
 OF_API of_status of_capture_begin(of_capture capture, of_tensor* inputs, bool* has_begun);
+/* Pauses the recording of a run, or continues it. While it is paused, calls whose operands have elements compute, and
+ * what they return are constants of the graph. */
+OF_API of_status of_capture_pause(of_capture capture, bool paused);
 /* Ends a run with what the program has returned: nested data of `count` nodes. */
 OF_API of_status of_capture_end(of_capture capture, const of_file_node* outputs, uint64_t count);
 /* Ends a run whose program has failed. */

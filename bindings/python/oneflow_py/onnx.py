@@ -1,0 +1,56 @@
+"""ONNX models as graphs.
+
+    g = flow.onnx.load("model.onnx", sizes={"batch": 1})
+    probabilities = g(pixels)
+    g.save("model.flow")
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from oneflow_py import _native as native
+from oneflow_py._native import Tensor, TypeMismatch
+from oneflow_py.graph import Graph
+from oneflow_py.nested import encoded_path, encoded_text, type_name
+
+_LARGEST = 2**63 - 1
+
+
+def load(
+    path: str | bytes | os.PathLike[Any],
+    *,
+    sizes: Mapping[str, int | range] | None = None,
+    values: Mapping[str, Any] | None = None,
+) -> Graph:
+    """Loads an ONNX model as a graph, with the names of its inputs; several outputs are a dictionary by their names.
+
+        sizes: what is known of sizes that the model leaves open, by their names: a number, or a range. A size without
+            a name in the model is called by its input and dimension: "x_0". Others may have any value; where the model
+            works only for multiples of a number, `Graph.sizes` says so.
+        values: inputs of the model that become constants, as tensors, arrays or numbers: those whose elements decide
+            on shapes or branches
+
+    Raises FileError if a file cannot be read, InvalidArgument if it is malformed, and Unsupported, with the nodes, for
+    operators that are not there, and for what depends on elements that are known only when the graph runs.
+    """
+    for argument, given in (("sizes", sizes), ("values", values)):
+        if given is not None and not isinstance(given, Mapping):
+            raise TypeMismatch(f"load: {argument} must be dict or None, got {type_name(given)}")
+    ranges = [(encoded_text("load", "a size", name), *_bounds(name, size)) for name, size in (sizes or {}).items()]
+    tensors = [
+        (encoded_text("load", "an input", name), value if isinstance(value, Tensor) else native.tensor(value))
+        for name, value in (values or {}).items()
+    ]
+    return Graph(native._load_onnx(encoded_path("load", path), ranges, tensors))
+
+
+def _bounds(name: str, size: Any) -> tuple[int, int, int]:
+    """Returns the minimum, the maximum and the step of a size."""
+    if isinstance(size, int) and not isinstance(size, bool) and 0 < size <= _LARGEST:
+        return size, size, 1
+    if not isinstance(size, range) or size.step < 1 or not size:
+        raise TypeMismatch(f"load: sizes[{name!a}] must be a positive int or a range that is not empty, got {size!a}")
+    return size[0], min(size[-1], _LARGEST), size.step

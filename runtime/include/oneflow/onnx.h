@@ -1,0 +1,39 @@
+/* ONNX models as graphs (graph.h).
+ *
+ *     of_graph graph;
+ *     of_onnx_load("model.onnx", NULL, &graph);
+ *
+ * A library of its own, liboneflow_onnx.so in the folder of this one, reads the format. It is loaded by the first call.
+ */
+#ifndef ONEFLOW_ONNX_H_
+#define ONEFLOW_ONNX_H_
+
+#include <oneflow/graph.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The options of of_onnx_load(). */
+typedef struct of_onnx_load_options {
+  uint32_t struct_size;
+  /* What is known of sizes that the model leaves open, by their names: "batch", or "x_0" for dimension 0 of an input x
+   * where the model has no name. If the minimum is the maximum, the size is fixed. */
+  const of_named_size* sizes;
+  uint64_t size_count;
+  /* Inputs of the model that become constants of the graph. */
+  const char* const* value_names;
+  const of_tensor* values;
+  uint64_t value_count;
+} of_onnx_load_options;
+/* Loads an ONNX model, opsets 11 to 22 and most operators of others, as a graph. Its inputs and constants have the
+ * model's names, and so have its outputs, if there are several. Sizes that the model leaves open vary; where it works
+ * only for multiples of a number, their steps say so. Fails with OF_UNSUPPORTED for operators that are not there, with
+ * their names, and for what depends on elements that are known only when the graph runs. `options` may be NULL. */
+OF_API of_status of_onnx_load(const char* path, const of_onnx_load_options* options, of_graph* result);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* ONEFLOW_ONNX_H_ */

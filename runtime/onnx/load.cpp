@@ -1,0 +1,267 @@
+#include "onnx/load.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "onnx/importer.h"
+
+namespace oneflow::onnx {
+
+namespace {
+
+// The versions of the format whose meaning is known.
+constexpr int64_t kNewestFormat = 14;
+// The size at which the capture begins, for sizes that vary.
+constexpr int64_t kExampleSize = 64;
+// What sizes may have to be multiples of.
+constexpr int64_t kLargestStep = 64;
+
+// A size that the model leaves open.
+struct OpenSize {
+  std::string name;
+  of_named_size range;  // `name` is unset
+  bool is_given;        // whether the caller has said what it can be
+
+  bool is_fixed() const { return range.minimum == range.maximum; }
+  int64_t example() const {
+    const int64_t above = std::max<int64_t>(0, kExampleSize - range.minimum + range.step - 1) / range.step * range.step;
+    return above <= range.maximum - range.minimum ? range.minimum + above : range.minimum;
+  }
+};
+
+// An input with the numbers of its open sizes, -1 for others.
+struct OpenInput {
+  std::string name;
+  DType dtype;
+  std::vector<int64_t> sizes;
+  std::vector<int> open;
+};
+
+// Returns a word of letters, digits and _.
+std::string word_of(std::string_view name) {
+  std::string word(name);
+  for (char& letter : word)
+    if (!std::isalnum(static_cast<unsigned char>(letter))) letter = '_';
+  return word;
+}
+
+class Loader {
+ public:
+  Loader(const std::string& path, const of_onnx_load_options& options)
+      : files_(path), model_(parse_model(files_.model())) {
+    if (model_.format_version > kNewestFormat)
+      throw Unsupported("the file has version " + std::to_string(model_.format_version) +
+                        " of the format; versions up to " + std::to_string(kNewestFormat) + " are supported");
+    for (size_t i = 0; i < options.value_count; ++i) add_value(options.value_names[i], options.values[i]);
+    check_operators();
+    find_inputs(std::span(options.sizes, options.size_count));
+  }
+
+  Graph load() {
+    std::vector<int64_t> steps(sizes_.size(), 1);
+    std::optional<Error> first_error;
+    const auto attempt = [&]() -> std::optional<Graph> {
+      try {
+        return capture(steps);
+      } catch (const Error& error) {
+        if (!first_error) first_error = error;
+        return {};
+      }
+    };
+    std::optional<Graph> found = attempt();
+    const auto is_free = [&](size_t i) { return !sizes_[i].is_given; };
+    bool has_free = false;
+    for (size_t i = 0; i < sizes_.size(); ++i) has_free |= is_free(i);
+    // Some models only take multiples of a size; which sizes these are is tried.
+    for (int64_t step = 2; !found && has_free && step <= kLargestStep; step *= 2) {
+      for (size_t i = 0; i < sizes_.size(); ++i) steps[i] = is_free(i) ? step : 1;
+      found = attempt();
+    }
+    if (!found) fail_again(*first_error);
+    for (size_t i = 0; i < sizes_.size(); ++i) {
+      if (steps[i] == 1) continue;
+      const int64_t step = std::exchange(steps[i], 1);
+      if (std::optional<Graph> wider = attempt())
+        found = wider;
+      else
+        steps[i] = step;
+    }
+    return *found;
+  }
+
+ private:
+  [[noreturn]] static void fail_again(const Error& error) { throw error; }
+
+  void add_value(const char* name, of_tensor tensor) {
+    const auto is_same = [&](const ValueProto& input) { return input.name == name; };
+    if (std::ranges::none_of(model_.graph.inputs, is_same))
+      throw InvalidArgument("values: the model has no input '" + std::string(name) + "'");
+    given_.insert_or_assign(name, Tensor(of_tensor_retain(tensor)));
+  }
+
+  // Throws Unsupported with all operators that cannot be loaded.
+  void check_operators() const {
+    std::map<std::string, size_t> missing;
+    std::string text;
+    const auto note = [&](const NodeProto& node, int64_t opset) {
+      const std::string key = std::string(node.domain) + "." + std::string(node.type);
+      if (missing[key]++) return;
+      const std::string nearest = nearest_operator(node.type);
+      text += (text.empty() ? "" : "; ") + describe(node, opset);
+      if (!nearest.empty()) text += ", of which the nearest is " + nearest;
+    };
+    visit(model_.graph, model_.opsets, note);
+    for (const FunctionProto& function : model_.functions)
+      for (const NodeProto& node : function.nodes) visit(node, function.opsets, note);
+    if (!missing.empty()) throw Unsupported("operators that cannot be loaded: " + text);
+  }
+
+  template <class Note>
+  void visit(const GraphProto& graph, const std::map<std::string_view, int64_t>& opsets, Note& note) const {
+    for (const NodeProto& node : graph.nodes) visit(node, opsets, note);
+  }
+
+  template <class Note>
+  void visit(const NodeProto& node, const std::map<std::string_view, int64_t>& opsets, Note& note) const {
+    const auto version = opsets.find(node.domain);
+    const int64_t opset = version == opsets.end() ? 1 : version->second;
+    const bool is_function = std::ranges::any_of(model_.functions, [&](const FunctionProto& function) {
+      return function.name == node.type &&
+             (function.domain == node.domain || (function.domain == "ai.onnx" && node.domain.empty()));
+    });
+    if (!is_function && !find_operator(node.domain, node.type, opset)) note(node, opset);
+    for (const AttributeProto& attribute : node.attributes)
+      for (const GraphProto& graph : attribute.graphs) visit(graph, opsets, note);
+  }
+
+  // Returns the number of a size by its name, which is new or known.
+  int size_number(const std::string& name, std::span<const of_named_size> given, std::string_view name_in_model) {
+    for (size_t i = 0; i < sizes_.size(); ++i)
+      if (sizes_[i].name == name) return static_cast<int>(i);
+    OpenSize size{name, {nullptr, 1, INT64_MAX, 1}, false};
+    for (const of_named_size& range : given) {
+      if (range.name != name && range.name != name_in_model) continue;
+      size.range = {nullptr, range.minimum, range.maximum, range.step};
+      size.is_given = true;
+    }
+    sizes_.push_back(size);
+    return static_cast<int>(sizes_.size()) - 1;
+  }
+
+  void find_inputs(std::span<const of_named_size> given) {
+    const Importer importer(model_, files_, given_, false);
+    std::set<std::string> known_names;
+    for (const ValueProto* const input : importer.inputs()) {
+      const std::string name(input->name);
+      if (!input->is_tensor) throw Unsupported("the input '" + name + "' is not a tensor");
+      if (!input->has_shape) throw Unsupported("the model does not say what rank the input '" + name + "' has");
+      OpenInput open{name, dtype_of(input->type), {}, {}};
+      for (size_t dim = 0; dim < input->dimensions.size(); ++dim) {
+        const DimensionProto& dimension = input->dimensions[dim];
+        if (dimension.size && *dimension.size > 0) {
+          open.sizes.push_back(*dimension.size);
+          open.open.push_back(-1);
+          continue;
+        }
+        // Some exporters name all unknown sizes "?".
+        const bool has_name = dimension.name.find_first_not_of("?") != std::string_view::npos;
+        const std::string in_model = has_name ? std::string(dimension.name) : name + "_" + std::to_string(dim);
+        const int number = size_number(word_of(in_model), given, in_model);
+        known_names.insert({in_model, word_of(in_model)});
+        open.sizes.push_back(0);
+        open.open.push_back(number);
+      }
+      inputs_.push_back(std::move(open));
+    }
+    for (const of_named_size& range : given) {
+      if (known_names.contains(range.name)) continue;
+      std::string names;
+      for (const OpenSize& size : sizes_) names += (names.empty() ? "" : ", ") + size.name;
+      throw InvalidArgument("sizes: the model has no open size '" + std::string(range.name) + "'; it has " +
+                            (names.empty() ? "none" : names));
+    }
+  }
+
+  Graph capture(const std::vector<int64_t>& steps) {
+    std::vector<of_named_size> ranges;
+    std::vector<int> numbers(sizes_.size(), -1);
+    std::vector<int64_t> examples;
+    for (size_t i = 0; i < sizes_.size(); ++i) {
+      OpenSize size = sizes_[i];
+      if (steps[i] > 1) size.range.minimum = size.range.step = steps[i];
+      examples.push_back(size.example());
+      if (size.is_fixed()) continue;
+      numbers[i] = static_cast<int>(ranges.size());
+      ranges.push_back({sizes_[i].name.c_str(), size.range.minimum, size.range.maximum, size.range.step});
+    }
+    std::vector<Tensor> tensors;
+    std::vector<of_named_dimension> dimensions;
+    for (size_t i = 0; i < inputs_.size(); ++i) {
+      std::vector<int64_t> sizes = inputs_[i].sizes;
+      for (size_t dim = 0; dim < sizes.size(); ++dim) {
+        const int open = inputs_[i].open[dim];
+        if (open < 0) continue;
+        sizes[dim] = examples[static_cast<size_t>(open)];
+        const int number = numbers[static_cast<size_t>(open)];
+        if (number >= 0) dimensions.push_back({i, static_cast<int32_t>(dim), number});
+      }
+      tensors.push_back(empty(sizes, inputs_[i].dtype));
+    }
+    of_capture_options options{};
+    options.struct_size = sizeof options;
+    options.sizes = ranges.data();
+    options.size_count = ranges.size();
+    options.dimensions = dimensions.data();
+    options.dimension_count = dimensions.size();
+    const auto dictionary = [](size_t count) {
+      std::vector<of_file_node> nodes(count + 1);
+      nodes[0].kind = OF_NODE_DICTIONARY;
+      nodes[0].count = static_cast<uint32_t>(count);
+      return nodes;
+    };
+    std::vector<of_file_node> nodes = dictionary(tensors.size());
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      nodes[i + 1].key = inputs_[i].name.c_str();
+      nodes[i + 1].as.tensor = tensors[i].get();
+    }
+    of_capture handle = nullptr;
+    check(of_capture_create(nodes.data(), nodes.size(), &options, &handle));
+    const std::unique_ptr<of_capture_object, decltype(&of_capture_release)> owned(handle, of_capture_release);
+    Importer importer(model_, files_, given_, !ranges.empty());
+    std::vector<of_tensor> handles(tensors.size());
+    for (bool goes_on = false; check(of_capture_begin(handle, handles.data(), &goes_on)), goes_on;) {
+      try {
+        const std::vector<Tensor> outputs = importer.run(handle, std::vector<Tensor>(handles.begin(), handles.end()));
+        std::vector<of_file_node> results = dictionary(outputs.size());
+        for (size_t i = 0; i < outputs.size(); ++i) results[i + 1].as.tensor = outputs[i].get();
+        std::vector<std::string> names;
+        for (const ValueProto& output : model_.graph.outputs) names.emplace_back(output.name);
+        for (size_t i = 0; i < outputs.size(); ++i) results[i + 1].key = names[i].c_str();
+        // One output is a tensor by itself.
+        const size_t skipped = outputs.size() == 1 ? 1 : 0;
+        if (skipped) results[1].key = nullptr;
+        check(of_capture_end(handle, results.data() + skipped, results.size() - skipped));
+      } catch (...) {
+        of_capture_cancel(handle);
+        throw;
+      }
+    }
+    of_graph graph = nullptr;
+    check(of_capture_finish(handle, &graph));
+    return Graph(graph);
+  }
+
+  ModelFiles files_;
+  const ModelProto model_;
+  std::map<std::string, Tensor> given_;
+  std::vector<OpenInput> inputs_;
+  std::vector<OpenSize> sizes_;
+};
+
+}  // namespace
+
+Graph load(const std::string& path, const of_onnx_load_options& options) { return Loader(path, options).load(); }
+
+}  // namespace oneflow::onnx
