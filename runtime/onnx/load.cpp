@@ -160,7 +160,7 @@ class Loader {
       OpenInput open{name, dtype_of(input->type), {}, {}};
       for (size_t dim = 0; dim < input->dimensions.size(); ++dim) {
         const DimensionProto& dimension = input->dimensions[dim];
-        if (dimension.size && *dimension.size > 0) {
+        if (dimension.size && *dimension.size >= 0) {
           open.sizes.push_back(*dimension.size);
           open.open.push_back(-1);
           continue;

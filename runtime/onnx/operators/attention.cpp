@@ -18,6 +18,37 @@ Tensor by_heads(const Tensor& x, int64_t heads) {
   return transpose(reshape(x, {x.size(0), x.size(1), heads, x.size(2) / heads}), 1, 2);
 }
 
+// Returns what is added to the scores: minus infinity where a query must not see a key. Empty if all are seen.
+Tensor bias_of(const NodeCall& node, const Tensor& query, const Tensor& key, int64_t past) {
+  const int64_t rows = query.size(2), columns = key.size(2);
+  const DType dtype = query.dtype();
+  Tensor bias;
+  const auto add_bias = [&](const Tensor& more) { bias = bias.is_empty_handle() ? more : add(bias, more); };
+  const auto add_allowed = [&](const Tensor& allowed) { add_bias(where(allowed, 0, -INFINITY).to(dtype)); };
+  if (node.has(3)) {
+    Tensor mask = node.tensor(3);
+    if (mask.size(-1) < columns) {
+      const Number outside = mask.dtype() == bool_ ? Number(false) : Number(-INFINITY);
+      mask = pad(mask, {0, columns - mask.size(-1)}, "constant", outside);
+    }
+    if (mask.dtype() == bool_)
+      add_allowed(mask);
+    else
+      add_bias(mask);
+  }
+  const Tensor column = arange(columns, int64, query.device());
+  // How far keys reach before the first query, per batch where sequences have lengths of their own.
+  const Tensor lengths = node.has(6) ? reshape(node.tensor(6), {-1, 1, 1, 1}) : Tensor();
+  Tensor row = unsqueeze(arange(rows, int64, query.device()), 1);
+  row = lengths.is_empty_handle() || past > 0 ? add(row, past) : add(row, sub(lengths, rows));
+  if (node.flag("is_causal")) add_allowed(le(column, row));
+  const int64_t left = node.integer("left_window_size", -1), right = node.integer("right_window_size", -1);
+  if (left >= 0) add_allowed(le(sub(row, column), left));
+  if (right >= 0) add_allowed(le(sub(column, row), right));
+  if (!lengths.is_empty_handle()) add_allowed(lt(column, lengths));
+  return bias;
+}
+
 std::vector<Tensor> attend(NodeCall& node) {
   const bool is_flat = node.tensor(0).rank() == 3;
   Tensor query = by_heads(node.tensor(0), node.integer("q_num_heads", 0));
@@ -35,49 +66,26 @@ std::vector<Tensor> attend(NodeCall& node) {
     key = repeat_interleave(key, groups, 1);
     value = repeat_interleave(value, groups, 1);
   }
-  const double size = static_cast<double>(query.size(-1)), scale = node.real("scale", 1 / std::sqrt(size));
-  const int64_t rows = query.size(2), columns = key.size(2);
   const DType dtype = query.dtype();
+  const Tensor bias = bias_of(node, query, key, past);
   // Both factors get the root of the scale, as the operator is defined.
-  const double root = std::sqrt(scale);
+  const double root = std::sqrt(node.real("scale", 1 / std::sqrt(static_cast<double>(query.size(-1)))));
   Tensor scores = matmul(mul(query, root), transpose(mul(key, root), 2, 3));
-  Tensor bias;
-  const auto add_bias = [&](const Tensor& more) { bias = bias.is_empty_handle() ? more : add(bias, more); };
-  if (node.flag("is_causal")) {
-    const Tensor row = unsqueeze(arange(rows, int64, query.device()), 1),
-                 column = arange(columns, int64, query.device());
-    add_bias(where(le(column, add(row, past)), 0, -INFINITY).to(dtype));
-  }
-  if (node.has(3)) {
-    Tensor mask = node.tensor(3);
-    if (mask.size(-1) < columns) {
-      const Number outside = mask.dtype() == bool_ ? Number(false) : Number(-INFINITY);
-      mask = pad(mask, {0, columns - mask.size(-1)}, "constant", outside);
-    }
-    add_bias(mask.dtype() == bool_ ? where(mask, 0, -INFINITY).to(dtype) : mask);
-  }
-  if (node.has(6)) {
-    // Keys after the length of each sequence are padding.
-    const Tensor lengths = reshape(node.tensor(6), {-1, 1, 1, 1});
-    add_bias(where(lt(arange(columns, int64, query.device()), lengths), 0, -INFINITY).to(dtype));
-  }
-  const double cap = node.real("softcap", 0);
   const int64_t shown = node.integer("qk_matmul_output_mode", 0);
   Tensor matrix = scores;
-  if (node.opset() < 24) {
-    if (!bias.is_empty_handle()) scores = add(scores, bias);
-    if (shown == 1) matrix = scores;
-    if (cap > 0) scores = mul(tanh(div(scores, cap)), cap);
-    if (shown == 2) matrix = scores;
-  } else {
-    if (cap > 0) scores = mul(tanh(div(scores, cap)), cap);
-    if (shown == 1) matrix = scores;
-    if (!bias.is_empty_handle()) scores = add(scores, bias);
-    if (shown == 2) matrix = scores;
+  if (const double cap = node.real("softcap", 0); cap > 0) scores = mul(tanh(div(scores, cap)), cap);
+  if (shown == 1) matrix = scores;
+  if (!bias.is_empty_handle()) scores = add(scores, bias);
+  if (shown == 2) matrix = scores;
+  Tensor weights = softmax(scores.to(node.dtype("softmax_precision", dtype)), -1).to(dtype);
+  if (!bias.is_empty_handle()) {
+    // A query that sees no key gets zeros.
+    const Tensor sees_none = eq(amax(bias, -1, true), -INFINITY);
+    weights = where(sees_none, 0, weights).to(dtype);
   }
-  Tensor weights = softmax(scores, -1);
   if (shown == 3) matrix = weights;
   Tensor result = matmul(weights, value);
+  const int64_t rows = query.size(2);
   if (is_flat) result = reshape(transpose(result, 1, 2), {result.size(0), rows, -1});
   return {result, present_key, present_value, matrix};
 }

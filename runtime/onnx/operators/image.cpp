@@ -26,7 +26,7 @@ struct Resizing {
 // Returns the coordinate in the input of an element of the result.
 double coordinate_of(const Resizing& resizing, int64_t position) {
   const auto x = static_cast<double>(position);
-  const double from = static_cast<double>(resizing.from), to = static_cast<double>(resizing.to);
+  const double from = static_cast<double>(resizing.from), to = from * resizing.scale;
   const std::string& kind = resizing.coordinates;
   if (kind == "half_pixel") return (x + 0.5) / resizing.scale - 0.5;
   if (kind == "pytorch_half_pixel") return to > 1 ? (x + 0.5) / resizing.scale - 0.5 : 0;
@@ -35,7 +35,7 @@ double coordinate_of(const Resizing& resizing, int64_t position) {
   if (kind == "tf_half_pixel_for_nn") return (x + 0.5) / resizing.scale;
   if (kind == "half_pixel_symmetric") {
     // The scale may not give whole numbers of elements: what is cut off is the same on both sides.
-    const double adjustment = to / (resizing.scale * from), center = from / 2;
+    const double adjustment = static_cast<double>(resizing.to) / to, center = from / 2;
     return center * (1 - adjustment) + (x + 0.5) / resizing.scale - 0.5;
   }
   if (kind == "tf_crop_and_resize")
@@ -75,7 +75,7 @@ std::vector<double> weights_of(const Resizing& resizing) {
     double total = 0;
     const auto add = [&](int64_t column, double weight) {
       const bool is_outside = column < 0 || column >= resizing.from;
-      if (is_outside && (resizing.excludes_outside || resizing.is_antialiased)) return;
+      if (is_outside && resizing.excludes_outside) return;
       line[std::clamp(column, int64_t{0}, resizing.from - 1)] += weight;
       total += weight;
     };

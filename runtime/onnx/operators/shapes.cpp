@@ -168,7 +168,9 @@ std::vector<Tensor> space_to_depth(NodeCall& node) {
   const int64_t block = node.required_integer("blocksize");
   if (block < 1 || x.rank() != 4) throw InvalidArgument("it needs a positive blocksize and a tensor of rank 4");
   const int64_t n = x.size(0), c = x.size(1), h = x.size(2) / block, w = x.size(3) / block;
-  const Tensor parts = permute(reshape(x, {n, c, h, block, w, block}), {0, 3, 5, 1, 2, 4});
+  const bool by_column = node.text("mode", "DCR") == "CRD";
+  const Tensor blocks = reshape(x, {n, c, h, block, w, block});
+  const Tensor parts = permute(blocks, by_column ? Sizes{0, 1, 3, 5, 2, 4} : Sizes{0, 3, 5, 1, 2, 4});
   return {reshape(parts, {n, c * block * block, h, w})};
 }
 
