@@ -17,6 +17,8 @@ constexpr int64_t kNewestFormat = 14;
 constexpr int64_t kExampleSize = 64;
 // What sizes may have to be multiples of.
 constexpr int64_t kLargestStep = 64;
+// How large they may have to be.
+constexpr int64_t kLargestMinimum = 4096;
 
 // A size that the model leaves open.
 struct OpenSize {
@@ -59,40 +61,48 @@ class Loader {
     find_inputs(std::span(options.sizes, options.size_count));
   }
 
+  // Some models only take multiples of a size, or large ones; which sizes these are is tried.
   Graph load() {
-    std::vector<int64_t> steps(sizes_.size(), 1);
-    std::optional<Error> first_error;
-    const auto attempt = [&]() -> std::optional<Graph> {
-      try {
-        return capture(steps);
-      } catch (const Error& error) {
-        if (!first_error) first_error = error;
-        return {};
-      }
+    if (attempt()) return *found_;
+    std::vector<OpenSize*> free;
+    for (OpenSize& size : sizes_)
+      if (!size.is_given) free.push_back(&size);
+    const auto attempt_all = [&](int64_t minimum, int64_t step) {
+      for (OpenSize* const size : free) size->range = {nullptr, minimum, INT64_MAX, step};
+      return attempt();
     };
-    std::optional<Graph> found = attempt();
-    const auto is_free = [&](size_t i) { return !sizes_[i].is_given; };
-    bool has_free = false;
-    for (size_t i = 0; i < sizes_.size(); ++i) has_free |= is_free(i);
-    // Some models only take multiples of a size; which sizes these are is tried.
-    for (int64_t step = 2; !found && has_free && step <= kLargestStep; step *= 2) {
-      for (size_t i = 0; i < sizes_.size(); ++i) steps[i] = is_free(i) ? step : 1;
-      found = attempt();
-    }
-    if (!found) fail_again(*first_error);
-    for (size_t i = 0; i < sizes_.size(); ++i) {
-      if (steps[i] == 1) continue;
-      const int64_t step = std::exchange(steps[i], 1);
-      if (std::optional<Graph> wider = attempt())
-        found = wider;
-      else
-        steps[i] = step;
-    }
-    return *found;
+    bool works = false;
+    for (int64_t step = 2; !works && !free.empty() && step <= kLargestStep; step *= 2) works = attempt_all(step, step);
+    for (int64_t least = 4 * kExampleSize; !works && !free.empty() && least <= kLargestMinimum; least *= 4)
+      works = attempt_all(least, 1);
+    if (!works) throw *first_error_;
+    for (OpenSize* const size : free) widen(*size);
+    return *found_;
   }
 
  private:
-  [[noreturn]] static void fail_again(const Error& error) { throw error; }
+  // Captures the model with the sizes as they are, and returns whether that is possible.
+  bool attempt() {
+    try {
+      found_ = capture();
+      return true;
+    } catch (const Error& error) {
+      if (!first_error_) first_error_ = error;
+      return false;
+    }
+  }
+
+  // Lets a size have more values, if the model takes them.
+  void widen(OpenSize& size) {
+    const of_named_size before = size.range;
+    std::vector<int64_t> minimums{1};
+    if (before.step == 1) minimums.insert(minimums.end(), {before.minimum / 4, before.minimum / 2});
+    for (const int64_t minimum : minimums) {
+      size.range = {nullptr, minimum, INT64_MAX, 1};
+      if (attempt()) return;
+    }
+    size.range = before;
+  }
 
   void add_value(const char* name, of_tensor tensor) {
     const auto is_same = [&](const ValueProto& input) { return input.name == name; };
@@ -184,17 +194,16 @@ class Loader {
     }
   }
 
-  Graph capture(const std::vector<int64_t>& steps) {
+  Graph capture() {
     std::vector<of_named_size> ranges;
     std::vector<int> numbers(sizes_.size(), -1);
     std::vector<int64_t> examples;
     for (size_t i = 0; i < sizes_.size(); ++i) {
-      OpenSize size = sizes_[i];
-      if (steps[i] > 1) size.range.minimum = size.range.step = steps[i];
+      const OpenSize& size = sizes_[i];
       examples.push_back(size.example());
       if (size.is_fixed()) continue;
       numbers[i] = static_cast<int>(ranges.size());
-      ranges.push_back({sizes_[i].name.c_str(), size.range.minimum, size.range.maximum, size.range.step});
+      ranges.push_back({size.name.c_str(), size.range.minimum, size.range.maximum, size.range.step});
     }
     std::vector<Tensor> tensors;
     std::vector<of_named_dimension> dimensions;
@@ -258,6 +267,8 @@ class Loader {
   std::map<std::string, Tensor> given_;
   std::vector<OpenInput> inputs_;
   std::vector<OpenSize> sizes_;
+  std::optional<Graph> found_;
+  std::optional<Error> first_error_;
 };
 
 }  // namespace

@@ -174,6 +174,37 @@ std::vector<Tensor> space_to_depth(NodeCall& node) {
   return {reshape(parts, {n, c * block * block, h, w})};
 }
 
+// Pads one dimension with elements of the tensor.
+Tensor padded_by_elements(const NodeCall& node, const Tensor& x, int64_t axis, int64_t before, int64_t after,
+                          const std::string& mode) {
+  const int64_t size = x.size(axis), most = std::max(before, after);
+  const char* ours = nullptr;
+  if (mode == "edge")
+    ours = "replicate";
+  else if (mode == "reflect")
+    ours = most < size ? "reflect" : nullptr;
+  else if (mode == "wrap")
+    ours = most <= size ? "circular" : nullptr;
+  else
+    throw InvalidArgument("mode must be constant, reflect, edge or wrap, got '" + mode + "'");
+  if (ours && before >= 0 && after >= 0) {
+    // Our operator pads the last dimension of three.
+    const Tensor last = transpose(x, axis, -1);
+    Sizes sizes = sizes_of(last);
+    const Tensor rows = pad(reshape(last, {1, x.count() / std::max<int64_t>(size, 1), size}), {before, after}, ours);
+    sizes.back() = rows.size(2);
+    return transpose(reshape(rows, sizes), axis, -1);
+  }
+  Sizes places;
+  for (int64_t i = -before; i < size + after; ++i) {
+    const int64_t period = mode == "wrap" ? size : std::max<int64_t>(2 * (size - 1), 1);
+    const int64_t place = mode == "edge" ? std::clamp(i, int64_t{0}, size - 1) : ((i % period) + period) % period;
+    places.push_back(mode == "reflect" && place >= size ? period - place : place);
+  }
+  const Sizes count{static_cast<int64_t>(places.size())};
+  return index_select(x, axis, node.computed([&] { return Tensor::copy_of(places, count); }));
+}
+
 std::vector<Tensor> padded(NodeCall& node) {
   const Tensor& x = node.tensor(0);
   const int64_t rank = x.rank();
@@ -205,31 +236,10 @@ std::vector<Tensor> padded(NodeCall& node) {
     const Tensor inside = pad(ones_like(x, bool_), amounts, "constant", 0);
     return {where(inside, pad(x, amounts, "constant", 0), reshape(node.tensor(2), Sizes{}))};
   }
-  // Other modes take elements of the tensor, one dimension after the other.
   Tensor result = x;
-  for (size_t axis = 0; axis < before.size(); ++axis) {
-    if (before[axis] == 0 && after[axis] == 0) continue;
-    const int64_t size = result.size(static_cast<int64_t>(axis));
-    Sizes indices;
-    for (int64_t i = -before[axis]; i < size + after[axis]; ++i) {
-      int64_t from = i;
-      if (mode == "edge") {
-        from = std::clamp(i, int64_t{0}, size - 1);
-      } else if (mode == "wrap") {
-        from = ((i % size) + size) % size;
-      } else if (mode == "reflect") {
-        const int64_t period = std::max<int64_t>(2 * (size - 1), 1);
-        from = ((i % period) + period) % period;
-        if (from >= size) from = period - from;
-      } else {
-        throw InvalidArgument("mode must be constant, reflect, edge or wrap, got '" + mode + "'");
-      }
-      indices.push_back(from);
-    }
-    const Sizes count{static_cast<int64_t>(indices.size())};
-    const Tensor index = node.computed([&] { return Tensor::copy_of(indices, count); });
-    result = index_select(result, static_cast<int64_t>(axis), index);
-  }
+  for (size_t axis = 0; axis < before.size(); ++axis)
+    if (before[axis] != 0 || after[axis] != 0)
+      result = padded_by_elements(node, result, static_cast<int64_t>(axis), before[axis], after[axis], mode);
   return {result};
 }
 
