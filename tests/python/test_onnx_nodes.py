@@ -1,0 +1,107 @@
+"""The tests of single nodes of the `onnx` package, by its own expected outputs.
+
+Inputs that decide on shapes, axes or branches are given as `values`: a graph has no place for numbers that are known
+only when it runs.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+import numpy as np
+import onnx
+import oneflow_py as flow
+import pytest
+
+from tests.vectors.onnx_nodes import Case, cases
+
+# Tests that do not pass, by their names, with the reason.
+NOT_LOADED = {
+    "bitcast_": "BitCast, of opset 26",
+    "causal_conv_with_state_": "CausalConvWithState, of opset 27",
+    "linear_attention_": "LinearAttention, of opset 27",
+    "swiglu": "SwiGLU, of opset 28",
+    "scan_sum": "Scan, of opset 8, has lengths",
+    "det_": "Det: there is no determinant yet",
+    "basic_deform_conv_|deform_conv_": "DeformConv",
+    "nonmaxsuppression_": "NonMaxSuppression: how many boxes it selects is known only when the graph runs",
+    "roialign_": "RoiAlign",
+    "compress_": "Compress: the size of its result is known only when the graph runs",
+    "nonzero_": "NonZero: the size of its result is known only when the graph runs",
+    "unique_": "Unique: the size of its result is known only when the graph runs",
+}
+# Tests whose outputs are random: only shapes and dtypes are compared.
+RANDOM = re.compile("bernoulli|training_dropout(?!.*zero)")
+TOLERANCES = {"float16": (2e-3, 1e-3), "bfloat16": (2e-2, 8e-3)}
+
+
+def sampled() -> list[Case]:
+    """Returns all cases, or every fourth if ONEFLOW_VECTORS does not ask for all."""
+    step = 1 if os.environ.get("ONEFLOW_VECTORS") == "all" else 4
+    return list(cases())[::step]
+
+
+def reason(name: str) -> str | None:
+    """Returns why a test does not pass. Those whose operator is expanded do."""
+    if name.endswith("_expanded"):
+        return None
+    for pattern, why in NOT_LOADED.items():
+        if re.match(f"test_(?:{pattern})", name):
+            return why
+    return None
+
+
+def tensor(array: Any) -> flow.Tensor:
+    if array.dtype.name == "bfloat16":
+        return flow.tensor(array.astype(np.float32)).to(flow.bfloat16)
+    return flow.tensor(array)
+
+
+def load(path: str, case: Case) -> tuple[flow.graph.Graph, set[str]]:
+    """Loads a model, with those inputs as values whose elements it reads, and returns their names."""
+    names = [each.name for each in case.model.graph.input]
+    given = dict(zip(names, case.inputs, strict=True))
+    values: dict[str, flow.Tensor] = {}
+    while True:
+        try:
+            return flow.onnx.load(path, values=values), set(values)
+        except flow.Unsupported as error:
+            read = re.search("reads the elements of '([^']*)'", str(error))
+            if not read or len(values) == len(given):
+                raise
+            # What follows from inputs by operators is known once these are.
+            wanted = [read[1]] if read[1] in given and read[1] not in values else list(given)
+            values |= {name: tensor(given[name]) for name in wanted}
+
+
+def check(name: str, found: flow.Tensor, expected: Any) -> None:
+    dtype = expected.dtype.name
+    assert (str(found.dtype).rpartition(".")[2], found.shape) == (dtype, expected.shape), name
+    if RANDOM.search(name):
+        return
+    if dtype == "bfloat16":
+        found, expected = found.to(flow.float32), expected.astype(np.float32)
+    relative, absolute = TOLERANCES.get(dtype, (1e-3, 4e-7))
+    np.testing.assert_allclose(found.numpy(), expected, rtol=relative, atol=absolute, err_msg=name)
+
+
+def test_nodes(tmp_path: Any) -> None:
+    path = str(tmp_path / "model.onnx")
+    passed = 0
+    for case in sampled():
+        onnx.save(case.model, path)
+        if reason(case.name):
+            with pytest.raises(flow.Unsupported):
+                load(path, case)
+            continue
+        graph, known = load(path, case)
+        inputs = {each.name: array for each, array in zip(case.model.graph.input, case.inputs, strict=True)}
+        results = graph(*[tensor(inputs[each.name]) for each in graph.inputs])
+        outputs = list(results.values()) if isinstance(results, dict) else [results]
+        assert known.isdisjoint(each.name for each in graph.inputs)
+        for found, expected in zip(outputs, case.outputs, strict=True):
+            check(case.name, found, expected)
+        passed += 1
+    assert passed > 300
