@@ -5,7 +5,9 @@ include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/oneflow")
 
 install(TARGETS oneflow EXPORT oneflow-targets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
-install(TARGETS oneflow-probe RUNTIME DESTINATION "${CMAKE_INSTALL_LIBDIR}") # where the library looks for it
+# Where the library looks for them.
+install(TARGETS oneflow_onnx LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS oneflow-probe RUNTIME DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 foreach(folder IN LISTS ONEFLOW_INCLUDE_DIRS)
   install(DIRECTORY "${folder}/oneflow" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h"
           PATTERN "*.hpp")

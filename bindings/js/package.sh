@@ -16,7 +16,7 @@ cp "$BUILD/lib/oneflow.node" "$stage/native/"
 for library in "$BUILD"/lib/lib*.so.?; do
   cp -L "$library" "$stage/native/"
 done
-cp "$BUILD/lib/oneflow-probe" "$stage/native/"
+cp "$BUILD/lib/liboneflow_onnx.so" "$BUILD/lib/oneflow-probe" "$stage/native/"
 if [ -d "$BUILD/lib/oneflow_devices" ]; then
   cp -r "$BUILD/lib/oneflow_devices" "$stage/native/"
 fi

@@ -59,7 +59,7 @@ class GemPackager
     Dir[File.join(@build, "lib/*.so.*")].grep(/\.so\.\d+\z/).each do |library|
       FileUtils.cp(File.realpath(library), File.join(folder, File.basename(library)))
     end
-    FileUtils.cp(File.join(@build, "lib/oneflow-probe"), folder)
+    FileUtils.cp(%w[liboneflow_onnx.so oneflow-probe].map { |name| File.join(@build, "lib", name) }, folder)
     devices = File.join(@build, "lib/oneflow_devices")
     FileUtils.cp_r(devices, folder) if Dir.exist?(devices)
   end

@@ -40,11 +40,12 @@ def test_contents(wheel: Path) -> None:
         "oneflow_py/py.typed",
         "oneflow_py/LICENSE",
         "oneflow_py/lib/liboneflow.so.0",
+        "oneflow_py/lib/liboneflow_onnx.so",
         "oneflow_py/lib/oneflow-probe",
     ):
         assert wanted in names
     assert zipfile.ZipFile(wheel).getinfo("oneflow_py/lib/oneflow-probe").external_attr >> 16 & 0o111 == 0o111
-    assert len([name for name in names if "liboneflow" in name]) == 1
+    assert len([name for name in names if "liboneflow.so" in name]) == 1
     plugins = sorted(path.name for path in (BUILD / "lib" / "oneflow_devices").iterdir())
     assert sorted(Path(name).name for name in names if "oneflow_devices/" in name) == plugins
     assert not [name for name in names if name.endswith((".cpp", ".h", ".a"))]

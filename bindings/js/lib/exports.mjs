@@ -8,7 +8,7 @@ export const {
   Tensor, tensor, float, allclose, equal, isTensor, tidy, keep, einsumPath, einsumExpression, setPrintOptions,
   profile,
   pi, e, inf, nan, newaxis,
-  TensorFile, load, loadAsync, openFile, save, saveAsync, graph,
+  TensorFile, load, loadAsync, openFile, save, saveAsync, graph, onnx,
   bool, uint8, int8, int16, int32, int64, uint16, uint32, uint64, float16, bfloat16, float32, float64,
   complex64, complex128,
   version, getDefaultDtype, setDefaultDtype, promoteTypes,

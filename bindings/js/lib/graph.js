@@ -140,6 +140,8 @@ class Graph {
   }
 }
 
+const newGraph = (handle) => new Graph(KEY, handle);
+
 /** Gives the tensors of nested data with their joined names. */
 function* namedTensors(data, prefix) {
   if (isTensor(data)) {
@@ -181,7 +183,16 @@ function dimensionsOf(dynamic, names, tensors) {
   });
 }
 
-/** Returns the minimum, the maximum or -1, and the step of each size in one array. */
+/** Returns the minimum, the maximum or -1, and the step of a size. `what` names it in error texts. */
+function rangeOf(method, what, range) {
+  const {min = 1, max = Infinity, step = 1} = optionsOf(method, range, ['min', 'max', 'step']);
+  const isValid = Number.isSafeInteger(min) && Number.isSafeInteger(step) && step >= 1 &&
+    (max === Infinity || Number.isSafeInteger(max)) && min >= 0 && max >= min;
+  if (!isValid) throw makeError('TypeMismatch', `${method}: ${what} must have integers min <= max and step >= 1`);
+  return [min, max === Infinity ? -1 : max, step];
+}
+
+/** Returns the numbers of all sizes, as rangeOf() gives them, in one array. */
 function rangesOf(ranges, sizes) {
   const given = new Map(ranges === undefined || ranges === null ? [] : entriesOf(ranges) ?? [[undefined]]);
   if (given.has(undefined)) {
@@ -192,15 +203,7 @@ function rangesOf(ranges, sizes) {
       throw makeError('InvalidArgument', `capture: ranges has '${name}', which no dimension has in dynamic`);
     }
   }
-  return sizes.flatMap((size) => {
-    const {min = 1, max = Infinity, step = 1} = optionsOf('capture', given.get(size), ['min', 'max', 'step']);
-    const isValid = Number.isSafeInteger(min) && Number.isSafeInteger(step) && step >= 1 &&
-      (max === Infinity || Number.isSafeInteger(max)) && min >= 0 && max >= min;
-    if (!isValid) {
-      throw makeError('TypeMismatch', `capture: ranges.${size} must have integers min <= max and step >= 1`);
-    }
-    return [min, max === Infinity ? -1 : max, step];
-  });
+  return sizes.flatMap((size) => rangeOf('capture', `ranges.${size}`, given.get(size)));
 }
 
 /** Calls a function of tensors for each run that the capture needs. */
@@ -241,18 +244,18 @@ function capture(fn, exampleInputs, options) {
   }
   const layout = kinds.map((kind, i) => ({kind, count: counts[i], key: keys[i]}));
   record(running, layout, (values) => fn(...values));
-  return new Graph(KEY, native.finishCapture(running));
+  return newGraph(native.finishCapture(running));
 }
 
 function load(path, options) {
   const {verify} = optionsOf('load', options, ['verify']);
-  return new Graph(KEY, native.loadGraph(pathOf('load', path), flagOf('load', 'verify', verify, false)));
+  return newGraph(native.loadGraph(pathOf('load', path), flagOf('load', 'verify', verify, false)));
 }
 
 async function loadAsync(path, options) {
   const {verify} = optionsOf('loadAsync', options, ['verify']);
   const flag = flagOf('loadAsync', 'verify', verify, false);
-  return new Graph(KEY, await traced(native.loadGraphAsync(pathOf('loadAsync', path), flag)));
+  return newGraph(await traced(native.loadGraphAsync(pathOf('loadAsync', path), flag)));
 }
 
-module.exports = {graph: {Graph, capture, load, loadAsync}};
+module.exports = {graph: {Graph, capture, load, loadAsync}, newGraph, rangeOf};

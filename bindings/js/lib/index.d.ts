@@ -1063,6 +1063,34 @@ export namespace graph {
   function loadAsync(path: string | URL, options?: {verify?: boolean | null}): Promise<Graph>;
 }
 
+/** The options of `onnx.load()`. */
+export interface OnnxLoadOptions {
+  /**
+   * What is known of sizes that the model leaves open, by their names: a number, or the values that a size can have. A
+   * size without a name in the model is called by its input and dimension: `'x_0'`. Others may have any value; where
+   * the model works only for multiples of a number, `Graph.sizes` says so.
+   */
+  sizes?: Record<string, number | SizeRange> | Map<string, number | SizeRange> | null;
+  /** Inputs of the model that become constants: those whose elements decide on shapes or branches. */
+  values?: Record<string, TensorLike> | Map<string, TensorLike> | null;
+}
+
+/** ONNX models as graphs. */
+export namespace onnx {
+  /**
+   * Loads an ONNX model as a graph, with the names of its inputs; several outputs are an object by their names. Throws
+   * FileError if a file cannot be read, InvalidArgument if it is malformed, and Unsupported, with the nodes, for
+   * operators that are not there, and for what depends on elements that are known only when the graph runs.
+   *
+   *     const g = flow.onnx.load('model.onnx', {sizes: {batch: 1}});
+   *     const probabilities = g.run(pixels);
+   *     g.save('model.flow');
+   */
+  function load(path: string | URL, options?: OnnxLoadOptions): graph.Graph;
+  /** Loads an ONNX model on another thread. */
+  function loadAsync(path: string | URL, options?: OnnxLoadOptions): Promise<graph.Graph>;
+}
+
 /**
  * Calls a function, and records what the calls of operators in it take.
  *

@@ -21,6 +21,7 @@ const {functionsByName, installMethods} = require('./operators');
 const {setPrintOptions, toText} = require('./printing');
 const files = require('./files');
 const {graph} = require('./graph');
+const {onnx} = require('./onnx');
 const {profile} = require('./profile');
 const reading = require('./read');
 const {Float} = require('./scalars');
@@ -162,6 +163,7 @@ const flow = {
   profile,
   ...files,
   graph,
+  onnx,
 };
 
 module.exports = flow;

@@ -1,4 +1,5 @@
 // Graphs. JavaScript holds a capture, and a graph with the session that runs it, as external values.
+#include <oneflow/onnx.h>
 #include <oneflow/session.h>
 
 #include <span>
@@ -27,19 +28,24 @@ void delete_capture(Capture* capture) { delete capture; }
 
 Capture& capture_of(const Call& call) { return *call.external<Capture>(0); }
 
-// startCapture(kinds, counts, keys, slots, names, ranges, dimensions, ...keepAlive): returns a capture. A size has a
-// name, and in `ranges` its minimum, its maximum or -1, and its step; a dimension the numbers of its input, of itself
-// and of its size.
-Napi::Value start_capture(const Call& call) {
-  Nodes nodes;
-  nodes.read(call, 0, false);
-  const std::vector<std::string> names = call.strings(4);
-  const std::vector<int64_t> ranges = call.integers(5), places = call.integers(6);
+// Returns the sizes of these names. `ranges` has the minimum, the maximum or -1, and the step of each.
+std::vector<of_named_size> named_sizes(const std::vector<std::string>& names, const std::vector<int64_t>& ranges) {
   std::vector<of_named_size> sizes;
   for (size_t i = 0; i < names.size(); ++i) {
     const int64_t maximum = ranges[3 * i + 1];
     sizes.push_back({names[i].c_str(), ranges[3 * i], maximum < 0 ? INT64_MAX : maximum, ranges[3 * i + 2]});
   }
+  return sizes;
+}
+
+// startCapture(kinds, counts, keys, slots, names, ranges, dimensions, ...keepAlive): returns a capture, whose sizes are
+// those of named_sizes(). A dimension has the numbers of its input, of itself and of its size.
+Napi::Value start_capture(const Call& call) {
+  Nodes nodes;
+  nodes.read(call, 0, false);
+  const std::vector<std::string> names = call.strings(4);
+  const std::vector<int64_t> places = call.integers(6);
+  const std::vector<of_named_size> sizes = named_sizes(names, call.integers(5));
   std::vector<of_named_dimension> dimensions;
   for (size_t i = 0; i + 2 < places.size(); i += 3) {
     dimensions.push_back(
@@ -128,6 +134,51 @@ class LoadTask : public Task {
   Owned<of_session_object> session_;
 };
 
+class LoadOnnxTask : public Task {
+ public:
+  // Copies the arguments (path, names of sizes, their ranges, names of inputs, slots of their values). Later writes to
+  // the values do not reach the graph.
+  explicit LoadOnnxTask(const Call& call)
+      : path_(call.string(0)), size_names_(call.strings(1)), ranges_(call.integers(2)), value_names_(call.strings(3)) {
+    for (const int64_t slot : call.integers(4)) call.check(values_.emplace_back().snapshot(call.environment().get(slot)));
+  }
+
+  of_status run() override {
+    const std::vector<of_named_size> sizes = named_sizes(size_names_, ranges_);
+    std::vector<const char*> names;
+    std::vector<of_tensor> tensors;
+    for (size_t i = 0; i < values_.size(); ++i) {
+      names.push_back(value_names_[i].c_str());
+      tensors.push_back(values_[i].get());
+    }
+    of_onnx_load_options options{};
+    options.struct_size = sizeof(options);
+    options.sizes = sizes.data();
+    options.size_count = sizes.size();
+    options.value_names = names.data();
+    options.values = tensors.data();
+    options.value_count = values_.size();
+    of_graph graph = nullptr;
+    if (const of_status status = of_onnx_load(path_.c_str(), &options, &graph); status != OF_OK) return status;
+    const Owned<of_graph_object> owned(graph);
+    of_session session = nullptr;
+    const of_status status = of_session_create(graph, nullptr, &session);
+    session_.reset(session);
+    return status;
+  }
+  Napi::Value finish(Environment& environment) override {
+    return session_to_js(environment.env(), std::move(session_));
+  }
+
+ private:
+  const std::string path_;
+  const std::vector<std::string> size_names_;
+  const std::vector<int64_t> ranges_;
+  const std::vector<std::string> value_names_;
+  std::vector<Held> values_;
+  Owned<of_session_object> session_;
+};
+
 class SaveGraphTask : public Task {
  public:
   explicit SaveGraphTask(const Call& call) : session_(of_session_retain(session_of(call))), path_(call.string(1)) {}
@@ -189,6 +240,12 @@ class RunTask : public Task {
 template <bool is_async>
 Napi::Value load_graph(const Call& call) {
   return run_task<is_async>(call, std::make_unique<LoadTask>(call));
+}
+
+// loadOnnx(path, sizeNames, ranges, valueNames, slots, ...keepAlive): returns a graph; loadOnnxAsync() returns a promise.
+template <bool is_async>
+Napi::Value load_onnx(const Call& call) {
+  return run_task<is_async>(call, std::make_unique<LoadOnnxTask>(call));
 }
 
 // saveGraph(graph, path); saveGraphAsync() returns a promise.
@@ -267,6 +324,8 @@ void add_graph_functions(Exports& exports) {
   exports.add<finish_capture>("finishCapture");
   exports.add<load_graph<false>>("loadGraph");
   exports.add<load_graph<true>>("loadGraphAsync");
+  exports.add<load_onnx<false>>("loadOnnx");
+  exports.add<load_onnx<true>>("loadOnnxAsync");
   exports.add<save_graph<false>>("saveGraph");
   exports.add<save_graph<true>>("saveGraphAsync");
   exports.add<run_graph<false>>("runGraph");

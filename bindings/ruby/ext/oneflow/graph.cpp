@@ -1,6 +1,7 @@
 #include "graph.h"
 
 #include <oneflow/front_end.h>
+#include <oneflow/onnx.h>
 
 #include "convert.h"
 #include "errors.h"
@@ -26,19 +27,25 @@ const rb_data_type_t capture_type = {
 // Returns the handle, borrowed from the object. It is never NULL: Ruby code cannot allocate an object without a handle.
 of_capture handle_of_capture(VALUE self) { return static_cast<of_capture>(rb_check_typeddata(self, &capture_type)); }
 
-// Capture.start(nodes, names, ranges, dimensions): a size has a name and a range [minimum, maximum, step], a dimension
-// the numbers of an input, of its dimension and of its size.
-VALUE start(VALUE capture_class, VALUE node_list, VALUE name_list, VALUE range_list, VALUE dimension_list) {
-  const VALUE object = rb_data_typed_object_wrap(capture_class, nullptr, &capture_type);
-  VALUE node_owners[2], name_owner, size_owner, dimension_owner;
-  const of_file_node* nodes = nodes_of("capture", "example_inputs", node_list, node_owners);
-  const char** names = copies_of(name_list, &name_owner);
-  auto* sizes = allocate<of_named_size>(RARRAY_LEN(range_list), &size_owner);
+// Returns sizes of these names and ranges [minimum, maximum, step]. The caller must keep `owners` alive.
+const of_named_size* sizes_of(VALUE name_list, VALUE range_list, VALUE owners[2]) {
+  const char** names = copies_of(name_list, &owners[0]);
+  auto* sizes = allocate<of_named_size>(RARRAY_LEN(range_list), &owners[1]);
   for (long i = 0; i < RARRAY_LEN(range_list); ++i) {
     const VALUE range = rb_ary_entry(range_list, i);
     sizes[i] = {names[i], NUM2LL(rb_ary_entry(range, 0)), NUM2LL(rb_ary_entry(range, 1)),
                 NUM2LL(rb_ary_entry(range, 2))};
   }
+  return sizes;
+}
+
+// Capture.start(nodes, names, ranges, dimensions): names and ranges are those of the sizes; a dimension has the numbers
+// of an input, of its dimension and of its size.
+VALUE start(VALUE capture_class, VALUE node_list, VALUE name_list, VALUE range_list, VALUE dimension_list) {
+  const VALUE object = rb_data_typed_object_wrap(capture_class, nullptr, &capture_type);
+  VALUE node_owners[2], size_owners[2], dimension_owner;
+  const of_file_node* nodes = nodes_of("capture", "example_inputs", node_list, node_owners);
+  const of_named_size* sizes = sizes_of(name_list, range_list, size_owners);
   auto* dimensions = allocate<of_named_dimension>(RARRAY_LEN(dimension_list), &dimension_owner);
   for (long i = 0; i < RARRAY_LEN(dimension_list); ++i) {
     const VALUE dimension = rb_ary_entry(dimension_list, i);
@@ -57,8 +64,8 @@ VALUE start(VALUE capture_class, VALUE node_list, VALUE name_list, VALUE range_l
   RB_GC_GUARD(node_list);
   RB_GC_GUARD(node_owners[0]);
   RB_GC_GUARD(node_owners[1]);
-  RB_GC_GUARD(name_owner);
-  RB_GC_GUARD(size_owner);
+  RB_GC_GUARD(size_owners[0]);
+  RB_GC_GUARD(size_owners[1]);
   RB_GC_GUARD(dimension_owner);
   return object;
 }
@@ -159,6 +166,34 @@ VALUE read(VALUE, VALUE path, VALUE verify) {
   check(run_native(true, [&] { return of_graph_load(source, RTEST(verify), &graph); }));
   fill_graph(object, graph);
   RB_GC_GUARD(path);
+  return object;
+}
+
+// Graph.read_onnx(path, names of sizes, their ranges, names of inputs, their values)
+VALUE read_onnx(VALUE, VALUE path, VALUE size_names, VALUE ranges, VALUE value_names, VALUE values) {
+  const VALUE object = new_graph();
+  const char* source = StringValueCStr(path);
+  const long count = RARRAY_LEN(values);
+  VALUE size_owners[2], name_owner, value_owner;
+  auto* tensors = allocate<of_tensor>(count, &value_owner);
+  for (long i = 0; i < count; ++i)
+    tensors[i] = handle_of_argument("load", "an item of values", rb_ary_entry(values, i));
+  of_onnx_load_options options = {};
+  options.struct_size = sizeof(options);
+  options.sizes = sizes_of(size_names, ranges, size_owners);
+  options.size_count = static_cast<uint64_t>(RARRAY_LEN(ranges));
+  options.value_names = copies_of(value_names, &name_owner);
+  options.values = tensors;
+  options.value_count = static_cast<uint64_t>(count);
+  of_graph graph = nullptr;
+  check(run_native(true, [&] { return of_onnx_load(source, &options, &graph); }));
+  fill_graph(object, graph);
+  RB_GC_GUARD(path);
+  RB_GC_GUARD(values);
+  RB_GC_GUARD(size_owners[0]);
+  RB_GC_GUARD(size_owners[1]);
+  RB_GC_GUARD(name_owner);
+  RB_GC_GUARD(value_owner);
   return object;
 }
 
@@ -285,6 +320,7 @@ void define_graphs(VALUE module) {
   rb_undef_alloc_func(graph_class);
   rb_undef_method(rb_singleton_class(graph_class), "new");
   rb_define_private_method(rb_singleton_class(graph_class), "read", RUBY_METHOD_FUNC(read), 2);
+  rb_define_private_method(rb_singleton_class(graph_class), "read_onnx", RUBY_METHOD_FUNC(read_onnx), 5);
   rb_define_method(graph_class, "to_s", RUBY_METHOD_FUNC(text), 0);
   rb_define_private_method(graph_class, "call_count", RUBY_METHOD_FUNC(call_count), 0);
   rb_define_private_method(graph_class, "named_sizes", RUBY_METHOD_FUNC(named_sizes), 0);

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
 module OneFlow
-  # The sizes that vary in a capture; see Graph.capture.
+  # The sizes that vary in a graph; see Graph.capture and Onnx.load.
   module NamedSizes
     LARGEST = (2**63) - 1
 
@@ -23,7 +23,7 @@ module OneFlow
       unknown = (given.keys - sizes).first
       raise InvalidArgument, "capture: ranges has '#{unknown}', which no dimension has in dynamic" if unknown
 
-      sizes.map { |size| bounds(size, given.fetch(size, 1..)) }
+      sizes.map { |size| bounds("capture: ranges['#{size}']", given.fetch(size, 1..)) }
     end
 
     # Returns the values of a size: a Range or an arithmetic sequence.
@@ -72,15 +72,15 @@ module OneFlow
                           "#{dim.inspect}"
     end
 
-    # Returns the minimum, the maximum and the step of a size.
-    def bounds(size, values)
+    # Returns the minimum, the maximum and the step of a size. `what` begins error texts.
+    def bounds(what, values)
       minimum, maximum, step = numbers_in(values)
       if [minimum, maximum, step].all?(Integer) && step.between?(1, LARGEST) && minimum.between?(0, maximum)
         return [minimum, maximum - ((maximum - minimum) % step), step]
       end
 
-      raise TypeMismatch, "capture: ranges['#{size}'] must be a Range or an arithmetic sequence of sizes that is " \
-                          "not empty, got #{values.inspect}"
+      raise TypeMismatch, "#{what} must be a Range or an arithmetic sequence of sizes that is not empty, got " \
+                          "#{values.inspect}"
     end
 
     def numbers_in(values)
@@ -96,8 +96,7 @@ module OneFlow
       Integer === last ? [last, LARGEST].min : last
     end
 
-    private_class_method :only_name, :first_dimensions, :input_number, :dimensions_of, :dimension, :bounds, :numbers_in,
-                         :last_of
+    private_class_method :only_name, :first_dimensions, :input_number, :dimensions_of, :dimension, :numbers_in, :last_of
   end
   private_constant :NamedSizes
 end

@@ -1,0 +1,56 @@
+'use strict';
+
+/** ONNX models as graphs. */
+
+const {makeTensor} = require('./create');
+const {makeError, traced} = require('./errors');
+const {optionsOf} = require('./gradArguments');
+const {newGraph, rangeOf} = require('./graph');
+const native = require('./native');
+const {checkText, entriesOf, pathOf} = require('./nodes');
+const {describe, isPlainObject, isTensor, liveSlot, withMemory} = require('./tensor');
+
+/** Returns the items of a Map or an object, whose keys are names. */
+function namedItems(method, argument, items) {
+  const entries = items === undefined || items === null ? [] : entriesOf(items);
+  if (entries === null) {
+    throw makeError('TypeMismatch', `${method}: ${argument} must be Map or object, got ${describe(items)}`);
+  }
+  for (const [name] of entries) checkText(method, `a key of ${argument}`, name);
+  return entries;
+}
+
+/** Returns the minimum, the maximum or -1, and the step of a size. */
+function boundsOf(method, name, size) {
+  if (Number.isSafeInteger(size) && size > 0) return [size, size, 1];
+  if (isPlainObject(size)) return rangeOf(method, `sizes.${name}`, size);
+  const wanted = 'must be a positive integer or {min, max, step}';
+  throw makeError('TypeMismatch', `${method}: sizes.${name} ${wanted}, got ${describe(size)}`);
+}
+
+/** Returns the arguments of the native function. */
+function argumentsOf(method, path, options) {
+  const {sizes, values} = optionsOf(method, options, ['sizes', 'values']);
+  const [named, given] = [namedItems(method, 'sizes', sizes), namedItems(method, 'values', values)];
+  const tensors = given.map(([, value]) => (isTensor(value) ? value : makeTensor(value)));
+  return [
+    pathOf(method, path),
+    named.map(([name]) => name),
+    named.flatMap(([name, size]) => boundsOf(method, name, size)),
+    given.map(([name]) => name),
+    tensors.map((tensor) => liveSlot(tensor, method)),
+    ...tensors,
+  ];
+}
+
+function load(path, options) {
+  const args = argumentsOf('load', path, options);
+  return newGraph(withMemory(() => native.loadOnnx(...args)));
+}
+
+async function loadAsync(path, options) {
+  const args = argumentsOf('loadAsync', path, options);
+  return newGraph(await traced(withMemory(() => native.loadOnnxAsync(...args))));
+}
+
+module.exports = {onnx: {load, loadAsync}};

@@ -1,0 +1,62 @@
+/* The C++20 interface of ONNX models (onnx.h).
+ *
+ *     #include <oneflow/onnx.hpp>
+ *
+ *     flow::Session session(flow::load_onnx("model.onnx", {.sizes = {{"batch", {1, 64}}}}));
+ */
+#ifndef ONEFLOW_ONNX_HPP_
+#define ONEFLOW_ONNX_HPP_
+
+#include <oneflow/onnx.h>
+
+#include <map>
+#include <oneflow/session.hpp>
+
+namespace oneflow {
+
+/// The values that a size can have.
+struct SizeRange {
+  /// A size that does not vary.
+  SizeRange(int64_t size) : minimum(size), maximum(size) {}
+  SizeRange(int64_t minimum, int64_t maximum, int64_t step = 1) : minimum(minimum), maximum(maximum), step(step) {}
+
+  int64_t minimum, maximum;
+  int64_t step = 1;
+};
+
+/// The options of load_onnx().
+struct OnnxLoadOptions {
+  /// What is known of sizes that the model leaves open, by their names: "batch", or "x_0" for dimension 0 of an input x
+  /// where the model has no name.
+  std::map<std::string, SizeRange> sizes = {};
+  /// Inputs of the model that become constants of the graph.
+  std::map<std::string, Tensor> values = {};
+};
+
+/// Loads an ONNX model as a graph; see of_onnx_load(). Throws FileError if a file cannot be read, InvalidArgument if it
+/// is malformed, and Unsupported for operators that are not there.
+inline Graph load_onnx(const std::string& path, const OnnxLoadOptions& options = {}) {
+  std::vector<of_named_size> sizes;
+  for (const auto& [name, range] : options.sizes)
+    sizes.push_back({name.c_str(), range.minimum, range.maximum, range.step});
+  std::vector<const char*> names;
+  std::vector<of_tensor> values;
+  for (const auto& [name, value] : options.values) {
+    names.push_back(name.c_str());
+    values.push_back(value.get());
+  }
+  of_onnx_load_options given{};
+  given.struct_size = sizeof given;
+  given.sizes = sizes.data();
+  given.size_count = sizes.size();
+  given.value_names = names.data();
+  given.values = values.data();
+  given.value_count = values.size();
+  of_graph graph = nullptr;
+  check(of_onnx_load(path.c_str(), &given, &graph));
+  return Graph(graph);
+}
+
+}  // namespace oneflow
+
+#endif  // ONEFLOW_ONNX_HPP_
