@@ -127,9 +127,10 @@ gallery: front-ends ## Run the einsum gallery in each language, and compare its 
 # ------------------------------------------------------------------------------------------------ tests
 
 .PHONY: vectors
-vectors: codegen $(VENV)/.test ## Compute the expected results and gradients of all operators from their oracles
+vectors: codegen $(VENV)/.test ## Compute the expected results and gradients of all operators from their oracles, and sample the tests of ONNX
 	@PYTHONPATH=. $(PYTHON) -m tests.vectors
 	@PYTHONPATH=. $(PYTHON) -m tests.vectors.gradients
+	@PYTHONPATH=. $(PYTHON) -m tests.vectors.onnx_nodes
 
 # Plugins that only the tests use, in addition to those that are found by default.
 TEST_DEVICES := $(OF_BUILD)/test_plugins/far.so:$(OF_BUILD)/test_plugins/accel.so

@@ -15,25 +15,8 @@ import onnx
 import oneflow_py as flow
 import pytest
 
-from tests.vectors.onnx_nodes import Case, cases
+from tests.vectors.onnx_nodes import RANDOM, Case, cases, not_loaded
 
-# Tests that do not pass, by their names, with the reason.
-NOT_LOADED = {
-    "bitcast_": "BitCast, of opset 26",
-    "causal_conv_with_state_": "CausalConvWithState, of opset 27",
-    "linear_attention_": "LinearAttention, of opset 27",
-    "swiglu": "SwiGLU, of opset 28",
-    "scan_sum": "Scan, of opset 8, has lengths",
-    "det_": "Det: there is no determinant yet",
-    "basic_deform_conv_|deform_conv_": "DeformConv",
-    "nonmaxsuppression_": "NonMaxSuppression: how many boxes it selects is known only when the graph runs",
-    "roialign_": "RoiAlign",
-    "compress_": "Compress: the size of its result is known only when the graph runs",
-    "nonzero_": "NonZero: the size of its result is known only when the graph runs",
-    "unique_": "Unique: the size of its result is known only when the graph runs",
-}
-# Tests whose outputs are random: only shapes and dtypes are compared.
-RANDOM = re.compile("bernoulli|training_dropout(?!.*zero)")
 TOLERANCES = {"float16": (2e-3, 1e-3), "bfloat16": (2e-2, 8e-3)}
 
 
@@ -41,16 +24,6 @@ def sampled() -> list[Case]:
     """Returns all cases, or every fourth if ONEFLOW_VECTORS does not ask for all."""
     step = 1 if os.environ.get("ONEFLOW_VECTORS") == "all" else 4
     return list(cases())[::step]
-
-
-def reason(name: str) -> str | None:
-    """Returns why a test does not pass. Those whose operator is expanded do."""
-    if name.endswith("_expanded"):
-        return None
-    for pattern, why in NOT_LOADED.items():
-        if re.match(f"test_(?:{pattern})", name):
-            return why
-    return None
 
 
 def tensor(array: Any) -> flow.Tensor:
@@ -92,7 +65,7 @@ def test_nodes(tmp_path: Any) -> None:
     passed = 0
     for case in sampled():
         onnx.save(case.model, path)
-        if reason(case.name):
+        if not_loaded(case.name):
             with pytest.raises(flow.Unsupported):
                 load(path, case)
             continue
