@@ -17,9 +17,8 @@ PER_OPERATOR = 12
 
 # The operators that read elements while they compute shapes or check arguments, which no graph can do.
 READS = {
-    "argwhere", "bincount", "combinations", "gaussian_nll_loss", "groups_of_equals", "histc", "masked_scatter",
-    "masked_select", "nanquantile", "nonzero", "one_hot", "quantile", "quantiles", "repeat_interleave", "tril_indices",
-    "triu_indices", "unique", "unique_consecutive",
+    "argwhere", "bincount", "combinations", "groups_of_equals", "masked_scatter", "masked_select", "nonzero",
+    "one_hot", "repeat_interleave", "tril_indices", "triu_indices", "unique", "unique_consecutive",
 }  # fmt: skip
 
 
