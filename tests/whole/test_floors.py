@@ -70,3 +70,12 @@ def test_no_language_is_named_outside_its_folders() -> None:
         if pattern.search(line)
     ]
     assert not wrong
+
+
+def test_the_onnx_library_is_a_program_over_the_public_interface() -> None:
+    wrong = []
+    for path in sources(RUNTIME / "onnx"):
+        for name in included(path):
+            if name.removeprefix("runtime/").split("/")[0] in HEIGHT:
+                wrong.append(f"{path.relative_to(ROOT)} includes {name}")
+    assert not wrong
