@@ -161,9 +161,10 @@ test-capi: # vectors and invalid input through the C API; programs built against
 	@$(PYTHON) -m pytest tests/capi
 test-sanitizers: # test-runtime and the programs of test-capi under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/test_sanitized.sh
-test-fuzz: # 200,000 random equations, and as many damaged files, under the sanitizers
+test-fuzz: # random equations, damaged files and ONNX models, under the sanitizers
 	@tools/fuzz_einsum.sh 200000
 	@tools/fuzz_files.sh 200000
+	@tools/fuzz_onnx.sh 20000
 test-whole: # across languages: adding an operator, packages, einsum, documentation
 	@$(PYTHON) -m pytest tests/whole tests/einsum
 

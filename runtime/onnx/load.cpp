@@ -104,11 +104,35 @@ class Loader {
     size.range = before;
   }
 
-  void add_value(const char* name, of_tensor tensor) {
-    const auto is_same = [&](const ValueProto& input) { return input.name == name; };
-    if (std::ranges::none_of(model_.graph.inputs, is_same))
+  static DType dtype_of(const ValueProto& input) {
+    try {
+      return onnx::dtype_of(input.type);
+    } catch (const Unsupported& error) {
+      throw Unsupported("the input '" + std::string(input.name) + "': " + error.what());
+    }
+  }
+
+  void add_value(const char* name, of_tensor handle) {
+    const auto input = std::ranges::find(model_.graph.inputs, name, &ValueProto::name);
+    if (input == model_.graph.inputs.end())
       throw InvalidArgument("values: the model has no input '" + std::string(name) + "'");
-    given_.insert_or_assign(name, Tensor(of_tensor_retain(tensor)));
+    const Tensor tensor(of_tensor_retain(handle));
+    const std::string what = "values: the input '" + std::string(name) + "' must ";
+    if (const DType dtype = dtype_of(*input); tensor.dtype() != dtype)
+      throw DTypeError(what + "be a " + of_dtype_name(dtype) + " tensor, got " + of_dtype_name(tensor.dtype()));
+    if (input->has_shape) check_shape(what, *input, tensor.sizes());
+    given_.insert_or_assign(name, tensor);
+  }
+
+  static void check_shape(const std::string& what, const ValueProto& input, std::span<const int64_t> shape) {
+    const std::vector<DimensionProto>& dimensions = input.dimensions;
+    if (shape.size() != dimensions.size())
+      throw ShapeError(what + "have rank " + std::to_string(dimensions.size()) + ", got " +
+                       std::to_string(shape.size()));
+    for (size_t dim = 0; dim < shape.size(); ++dim)
+      if (dimensions[dim].size && *dimensions[dim].size > 0 && *dimensions[dim].size != shape[dim])
+        throw ShapeError(what + "have size " + std::to_string(*dimensions[dim].size) + " in dimension " +
+                         std::to_string(dim) + ", got " + std::to_string(shape[dim]));
   }
 
   // Throws Unsupported with all operators that cannot be loaded.
@@ -153,6 +177,8 @@ class Loader {
     OpenSize size{name, {nullptr, 1, INT64_MAX, 1}, false};
     for (const of_named_size& range : given) {
       if (range.name != name && range.name != name_in_model) continue;
+      if (range.minimum < 0 || range.maximum < range.minimum || range.step < 1)
+        throw InvalidArgument("sizes: '" + name + "' must have 0 <= minimum <= maximum and step >= 1");
       size.range = {nullptr, range.minimum, range.maximum, range.step};
       size.is_given = true;
     }
@@ -167,7 +193,7 @@ class Loader {
       const std::string name(input->name);
       if (!input->is_tensor) throw Unsupported("the input '" + name + "' is not a tensor");
       if (!input->has_shape) throw Unsupported("the model does not say what rank the input '" + name + "' has");
-      OpenInput open{name, dtype_of(input->type), {}, {}};
+      OpenInput open{name, dtype_of(*input), {}, {}};
       for (size_t dim = 0; dim < input->dimensions.size(); ++dim) {
         const DimensionProto& dimension = input->dimensions[dim];
         if (dimension.size && *dimension.size >= 0) {

@@ -90,8 +90,16 @@ const AttributeProto* NodeCall::attribute(std::string_view name) const {
   return nullptr;
 }
 
-int64_t NodeCall::integer(std::string_view name, int64_t otherwise) const {
+const AttributeProto* NodeCall::attribute(std::string_view name, AttributeType type) const {
   const AttributeProto* const found = attribute(name);
+  // Files of the first version of the format do not give the types.
+  if (found && found->type != type && found->type != AttributeType{})
+    throw InvalidArgument("its attribute '" + std::string(name) + "' is of another type");
+  return found;
+}
+
+int64_t NodeCall::integer(std::string_view name, int64_t otherwise) const {
+  const AttributeProto* const found = attribute(name, AttributeType::kInt);
   return found ? found->integer : otherwise;
 }
 
@@ -101,17 +109,17 @@ int64_t NodeCall::required_integer(std::string_view name) const {
 }
 
 double NodeCall::real(std::string_view name, double otherwise) const {
-  const AttributeProto* const found = attribute(name);
+  const AttributeProto* const found = attribute(name, AttributeType::kFloat);
   return found ? static_cast<double>(found->real) : otherwise;
 }
 
 std::string NodeCall::text(std::string_view name, std::string_view otherwise) const {
-  const AttributeProto* const found = attribute(name);
+  const AttributeProto* const found = attribute(name, AttributeType::kString);
   return std::string(found ? found->text : otherwise);
 }
 
 std::optional<std::vector<int64_t>> NodeCall::integers(std::string_view name) const {
-  const AttributeProto* const found = attribute(name);
+  const AttributeProto* const found = attribute(name, AttributeType::kInts);
   if (!found) return {};
   return found->integers;
 }
@@ -121,24 +129,24 @@ std::vector<int64_t> NodeCall::integers(std::string_view name, const std::vector
 }
 
 std::optional<std::vector<float>> NodeCall::reals(std::string_view name) const {
-  const AttributeProto* const found = attribute(name);
+  const AttributeProto* const found = attribute(name, AttributeType::kFloats);
   if (!found) return {};
   return found->reals;
 }
 
 std::optional<std::vector<std::string>> NodeCall::texts(std::string_view name) const {
-  const AttributeProto* const found = attribute(name);
+  const AttributeProto* const found = attribute(name, AttributeType::kStrings);
   if (!found) return {};
   return std::vector<std::string>(found->texts.begin(), found->texts.end());
 }
 
 DType NodeCall::dtype(std::string_view name, DType otherwise) const {
-  const AttributeProto* const found = attribute(name);
+  const AttributeProto* const found = attribute(name, AttributeType::kInt);
   return found ? dtype_of(static_cast<ElementType>(found->integer)) : otherwise;
 }
 
 Tensor NodeCall::tensor_attribute(std::string_view name) const {
-  const AttributeProto* const found = attribute(name);
+  const AttributeProto* const found = attribute(name, AttributeType::kTensor);
   if (!found || found->tensors.empty()) return {};
   return importer_.tensor(found->tensors[0]);
 }
@@ -148,7 +156,7 @@ std::optional<std::vector<int64_t>> NodeCall::axes(size_t position) const {
 }
 
 std::vector<ValueRef> NodeCall::run_graph(std::string_view name, const std::vector<ValueRef>& inputs) const {
-  const AttributeProto* const found = attribute(name);
+  const AttributeProto* const found = attribute(name, AttributeType::kGraph);
   if (!found || found->graphs.empty())
     throw InvalidArgument("it must have a graph as its attribute '" + std::string(name) + "'");
   const GraphProto& graph = found->graphs[0];

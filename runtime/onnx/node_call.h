@@ -69,6 +69,8 @@ class NodeCall {
   // ---- attributes
 
   const AttributeProto* attribute(std::string_view name) const;
+  // Returns an attribute, or null. Throws InvalidArgument for one of another type.
+  const AttributeProto* attribute(std::string_view name, AttributeType type) const;
   int64_t integer(std::string_view name, int64_t otherwise) const;
   // Returns an attribute that must be there.
   int64_t required_integer(std::string_view name) const;

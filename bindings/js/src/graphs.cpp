@@ -140,7 +140,8 @@ class LoadOnnxTask : public Task {
   // the values do not reach the graph.
   explicit LoadOnnxTask(const Call& call)
       : path_(call.string(0)), size_names_(call.strings(1)), ranges_(call.integers(2)), value_names_(call.strings(3)) {
-    for (const int64_t slot : call.integers(4)) call.check(values_.emplace_back().snapshot(call.environment().get(slot)));
+    for (const int64_t slot : call.integers(4))
+      call.check(values_.emplace_back().snapshot(call.environment().get(slot)));
   }
 
   of_status run() override {
@@ -242,7 +243,8 @@ Napi::Value load_graph(const Call& call) {
   return run_task<is_async>(call, std::make_unique<LoadTask>(call));
 }
 
-// loadOnnx(path, sizeNames, ranges, valueNames, slots, ...keepAlive): returns a graph; loadOnnxAsync() returns a promise.
+// loadOnnx(path, sizeNames, ranges, valueNames, slots, ...keepAlive): returns a graph; loadOnnxAsync() returns a
+// promise.
 template <bool is_async>
 Napi::Value load_onnx(const Call& call) {
   return run_task<is_async>(call, std::make_unique<LoadOnnxTask>(call));
