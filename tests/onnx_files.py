@@ -1,12 +1,11 @@
 """Writes the ONNX files that the tests of all languages load: `python -m tests.onnx_files`.
 
-`tests/data/onnx/cases.json` says what loading each of them gives. With `--examples FOLDER`, copies the examples of
-operators in the package onnx to a folder.
+`tests/data/onnx/cases.json` says what loading each of them gives. With `--examples FOLDER`, writes the models of the
+tests of single nodes.
 """
 
 from __future__ import annotations
 
-import shutil
 import sys
 from pathlib import Path
 
@@ -159,10 +158,13 @@ def files() -> dict[str, bytes]:
 
 
 def write_examples(folder: Path) -> None:
-    """Copies the small models of the package, one or more for each operator."""
-    for path in (Path(onnx.__file__).parent / "backend" / "test" / "data" / "node").glob("*/model.onnx"):
-        if path.stat().st_size < 4096:
-            shutil.copy(path, folder / f"{path.parent.name}.onnx")
+    """Writes the models of the tests of single nodes."""
+    from tests.vectors.onnx_nodes import cases
+
+    for case in cases():
+        contents = case.model.SerializeToString()
+        if len(contents) < 4096:
+            (folder / f"{case.name}.onnx").write_bytes(contents)
 
 
 def main() -> None:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Fuzzes the reader of ONNX files with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer. The seeds are the files
-# of tests/data/onnx, and the examples of operators in the package onnx. The corpus is kept in build-fuzz/found-onnx for the
+# of tests/data/onnx, and the models of the tests of single nodes. The corpus is kept in build-fuzz/found-onnx for the
 # next run.
 #
 # Usage: fuzz_onnx.sh [INPUTS]

@@ -71,7 +71,7 @@ struct AttributeProto {
   std::vector<int64_t> integers = {};
   std::vector<std::string_view> texts = {};
   std::vector<TensorProto> tensors = {};  // at most one
-  std::vector<GraphProto> graphs = {};    // at most one
+  std::vector<GraphProto> graphs;         // at most one; GraphProto is not complete here
 };
 
 struct NodeProto {

@@ -74,6 +74,19 @@ assert library.of_device_parse(b"accel:1", ctypes.byref(device)) == 0, library.o
     run(sys.executable, "-c", program, ONEFLOW_DEVICE_PATH="")  # without the plugin of the tests
 
 
+def test_onnx_models_load(prefix: Path, library_folder: Path, tmp_path: Path) -> None:
+    program = tmp_path / "load"
+    source = tmp_path / "load.cpp"
+    source.write_text(
+        "#include <cstdio>\n#include <oneflow/onnx.hpp>\n"
+        "int main(int, char** paths) { std::puts(oneflow::load_onnx(paths[1]).text().c_str()); }\n"
+    )
+    run("c++", "-std=c++20", "-Wall", "-Wextra", "-Werror", f"-I{prefix / 'include'}", source, f"-L{library_folder}",
+        "-loneflow", "-o", program)  # fmt: skip
+    text = run(program, ROOT / "tests" / "data" / "onnx" / "layer.onnx", LD_LIBRARY_PATH=str(library_folder))
+    assert 'input %0 "x": float32[batch, 3]' in text.splitlines()
+
+
 def test_each_header_compiles_alone(prefix: Path, tmp_path: Path) -> None:
     """Compiles each installed header separately, C headers as C and as C++."""
     for header in sorted((prefix / "include" / "oneflow").iterdir()):

@@ -16,11 +16,13 @@ BUILD = Path(flow.__file__).parents[2]
 
 PROGRAM = """
 import pickle
+import sys
 import oneflow_py as flow
 x = flow.tensor([[1.0, 2.0], [3.0, 4.0]])
 assert pickle.loads(pickle.dumps(x)).tolist() == x.tolist()
 print(flow.__file__)
 print((x @ x).exp().log().round().tolist())
+print(flow.onnx.load(sys.argv[1])(flow.ones(1, 3)).tolist())
 """
 
 
@@ -66,8 +68,10 @@ def test_a_fresh_environment(wheel: Path, tmp_path: Path) -> None:
     python = tmp_path / "venv" / "bin" / "python"
     install = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", "--no-index", str(wheel)]
     subprocess.run(install, check=True)
-    done = subprocess.run([str(python), "-c", PROGRAM], capture_output=True, text=True, cwd=tmp_path, env={"PATH": ""})
+    program = [str(python), "-c", PROGRAM, str(ROOT / "tests" / "data" / "onnx" / "layer.onnx")]
+    done = subprocess.run(program, capture_output=True, text=True, cwd=tmp_path, env={"PATH": ""})
     assert done.returncode == 0, done.stderr
-    location, result = done.stdout.splitlines()
+    location, result, from_onnx = done.stdout.splitlines()
     assert location.startswith(str(tmp_path))
     assert result == "[[7.0, 10.0], [15.0, 22.0]]"
+    assert from_onnx == "[[9.5, 0.0]]"

@@ -11,11 +11,14 @@ class PackageTest < OneFlowTest
     require "oneflow"
     here = $LOADED_FEATURES.grep(/oneflow/).all? { |file| file.start_with?(ENV["GEM_HOME"]) }
     print OneFlow.tensor([0.0, 1.0]).exp.to_a.map { |number| number.round(4) }, " ", here
+    print " ", OneFlow::Onnx.load(ARGV[0]).call(OneFlow.ones(1, 3)).to_a
   RUBY
+  MODEL = File.expand_path("../../../tests/data/onnx/layer.onnx", __dir__)
+  PRINTED = "[1.0, 2.7183] true [[9.5, 0.0]]"
 
   def test_the_platform_gem_needs_no_compiler
     install("*-linux*.gem", [], { "PATH" => "/nowhere" }) do |run, home|
-      assert_equal "[1.0, 2.7183] true", run.call
+      assert_equal PRINTED, run.call
       loaded = Dir[File.join(home, "gems/*/lib/oneflow/*.so*")].map { |file| File.basename(file) }
       assert_includes loaded, "liboneflow.so.0"
       assert(Dir[File.join(home, "gems/*/lib/oneflow/oneflow-probe")].all? { |file| File.executable?(file) })
@@ -29,7 +32,7 @@ class PackageTest < OneFlowTest
     Dir.mktmpdir do |prefix|
       run_quietly("cmake", "--install", BUILD, "--prefix", prefix)
       install("*-#{OneFlow::VERSION}.gem", ["--", "--with-oneflow-dir=#{prefix}"], { "MAKEFLAGS" => "-j2" }) do |run|
-        assert_equal "[1.0, 2.7183] true", run.call
+        assert_equal PRINTED, run.call
       end
     end
   end
@@ -45,7 +48,7 @@ class PackageTest < OneFlowTest
       gem = Dir[File.join(folder, pattern)].fetch(0)
       run_quietly(environment, RbConfig.ruby, "-S", File.join(RbConfig::CONFIG["bindir"], "gem"), "install", "--local",
                   "--no-document", gem, *options)
-      yield -> { IO.popen([environment, RbConfig.ruby, "-e", PROGRAM], &:read) }, environment["GEM_HOME"]
+      yield -> { IO.popen([environment, RbConfig.ruby, "-e", PROGRAM, MODEL], &:read) }, environment["GEM_HOME"]
     end
   end
 
