@@ -18,4 +18,4 @@ flags=(-std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recov
 clang++-14 "${flags[@]}" runtime/tests/fuzz/onnx_fuzz.cpp runtime/onnx/{file,importer,load,node_call,operators,parser,tensors}.cpp \
   runtime/onnx/operators/*.cpp -L"$libraries" -loneflow -Wl,-rpath,"$libraries" -o $build/onnx_fuzz
 $build/onnx_fuzz -runs="$inputs" -max_len=4096 -timeout=30 -rss_limit_mb=3072 -print_final_stats=1 -seed=1 \
-  $build/found-onnx $build/seeds-onnx
+  -artifact_prefix=$build/ $build/found-onnx $build/seeds-onnx

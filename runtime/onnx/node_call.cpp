@@ -20,6 +20,14 @@ int64_t wrap_axis(int64_t axis, int64_t rank) {
   return axis < 0 ? axis + rank : axis;
 }
 
+int64_t count_elements(std::span<const int64_t> sizes) {
+  int64_t count = 1;
+  for (const int64_t size : sizes)
+    if (__builtin_mul_overflow(count, size, &count))
+      throw ShapeError("a result has more elements than an int64 can count");
+  return count;
+}
+
 Tensor call_function(const char* name, const std::vector<Tensor>& operands) {
   of_op op = of_op_find(name);
   std::vector<of_value> values;

@@ -5,6 +5,7 @@
 #include <oneflow/graph.h>
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -121,6 +122,8 @@ class NodeCall {
 
 // Returns a dimension between 0 and rank - 1. Throws IndexOutOfRange.
 int64_t wrap_axis(int64_t axis, int64_t rank);
+// Returns the product of sizes. Throws ShapeError if it is too large.
+int64_t count_elements(std::span<const int64_t> sizes);
 // Calls an operator of ours, by its name, with tensors.
 Tensor call_function(const char* name, const std::vector<Tensor>& operands);
 // Returns the elements of a tensor of integers.

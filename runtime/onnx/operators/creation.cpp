@@ -1,6 +1,5 @@
 // Operators that make tensors.
 #include <array>
-#include <numeric>
 #include <oneflow/oneflow.hpp>
 
 #include "onnx/operators.h"
@@ -27,7 +26,7 @@ std::vector<Tensor> constant(NodeCall& node) {
 
 std::vector<Tensor> constant_of_shape(NodeCall& node) {
   const Sizes sizes = node.integers(0);
-  node.consider_size(std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>()));
+  node.consider_size(count_elements(sizes));
   const Tensor value = node.computed([&] { return node.tensor_attribute("value"); });
   if (value.is_empty_handle()) return {zeros(sizes, float32)};
   return {full(sizes, node.computed([&] { return reshape(value, Sizes{}); }), value.dtype())};

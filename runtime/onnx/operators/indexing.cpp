@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <numeric>
 #include <oneflow/oneflow.hpp>
 
 #include "onnx/operators.h"
@@ -77,7 +76,7 @@ std::vector<Tensor> gathered_nd(NodeCall& node) {
   }
   Sizes flat{-1}, shape(indices.sizes().begin(), indices.sizes().end() - 1);
   flat.insert(flat.end(), all.begin() + batch + depth, all.end());
-  flat[0] = std::accumulate(indexed.begin(), indexed.end(), int64_t{1}, std::multiplies<>());
+  flat[0] = count_elements(indexed);
   shape.insert(shape.end(), all.begin() + batch + depth, all.end());
   const Tensor places = reshape(flat_places(indices, indexed), {-1});
   return {reshape(index_select(reshape(x, flat), 0, places), shape)};
@@ -111,10 +110,7 @@ std::vector<Tensor> scattered_nd(NodeCall& node) {
   const int64_t depth = indices.size(-1);
   if (depth > x.rank()) throw InvalidArgument("the indices do not fit the input");
   const Sizes all(x.sizes().begin(), x.sizes().end()), indexed(all.begin(), all.begin() + depth);
-  const auto product = [](auto begin, auto end) {
-    return std::accumulate(begin, end, int64_t{1}, std::multiplies<>());
-  };
-  const int64_t rows = product(indexed.begin(), indexed.end()), length = product(all.begin() + depth, all.end());
+  const int64_t rows = count_elements(indexed), length = count_elements(std::span(all).subspan(indexed.size()));
   const Tensor updates = reshape(node.tensor(2), {-1, length});
   const Tensor places = reshape(flat_places(indices, indexed), {-1, 1});
   const Tensor index = broadcast_to(places, {updates.size(0), length});

@@ -1,7 +1,6 @@
 // Operators that change shapes, and those that give them.
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <oneflow/oneflow.hpp>
 
 #include "onnx/importer.h"
@@ -67,10 +66,9 @@ std::vector<Tensor> flattened(NodeCall& node) {
   if (axis < 0) axis += x.rank();
   if (axis < 0 || axis > x.rank()) throw IndexOutOfRange("axis must be between -rank and rank");
   const Sizes sizes = sizes_of(x);
-  const auto product = [](auto begin, auto end) {
-    return std::accumulate(begin, end, int64_t{1}, std::multiplies<>());
-  };
-  return {reshape(x, {product(sizes.begin(), sizes.begin() + axis), product(sizes.begin() + axis, sizes.end())})};
+  const std::span<const int64_t> all(sizes);
+  const auto rows = static_cast<size_t>(axis);
+  return {reshape(x, {count_elements(all.first(rows)), count_elements(all.subspan(rows))})};
 }
 
 std::vector<Tensor> transposed(NodeCall& node) {
@@ -116,7 +114,7 @@ std::vector<Tensor> expanded(NodeCall& node) {
     int64_t& size = sizes[sizes.size() - 1 - i];
     if (size == 1) size = x.size(-1 - static_cast<int64_t>(i));
   }
-  node.consider_size(std::accumulate(sizes.begin(), sizes.end(), int64_t{1}, std::multiplies<>()));
+  node.consider_size(count_elements(sizes));
   return {broadcast_to(x, sizes)};
 }
 
@@ -142,9 +140,9 @@ std::vector<Tensor> tiled(NodeCall& node) {
   const Tensor& x = node.tensor(0);
   if (node.opset() >= 6) {
     const Sizes repeats = node.integers(1);
-    int64_t count = x.count();
-    for (const int64_t times : repeats) count *= std::max<int64_t>(times, 1);
-    node.consider_size(count);
+    Sizes factors{x.count()};
+    for (const int64_t times : repeats) factors.push_back(std::max<int64_t>(times, 1));
+    node.consider_size(count_elements(factors));
     return {repeat(x, repeats)};
   }
   Sizes repeats(static_cast<size_t>(x.rank()), 1);

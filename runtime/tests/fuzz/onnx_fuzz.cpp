@@ -29,6 +29,9 @@ std::string path_of(const uint8_t* data, size_t bytes) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t bytes) {
+  // A model may ask for any amount of memory.
+  static const of_status limited = of_set_memory_limit(of_default_device(), uint64_t{1} << 29);
+  require(limited == OF_OK, "memory can be limited");
   try {
     oneflow::onnx::load(path_of(data, bytes), {});
   } catch (const oneflow::Error& error) {
