@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 import onnx
-import oneflow_py as flow
 import pytest
 
+import oneflow_py as flow
 from tests.vectors.onnx_nodes import RANDOM, Case, cases, not_loaded
 
 TOLERANCES = {"float16": (2e-3, 1e-3), "bfloat16": (2e-2, 8e-3)}

@@ -10,8 +10,9 @@ import textwrap
 from pathlib import Path
 
 import onnx
-import oneflow_py as flow
 from onnx import TensorProto, helper
+
+import oneflow_py as flow
 
 PAGE = Path(__file__).parents[2] / "docs" / "onnx.md"
 LIST = re.compile("(?<=<!-- operators -->\n).*(?=<!-- end -->)", re.DOTALL)

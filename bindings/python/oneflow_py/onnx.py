@@ -1,8 +1,8 @@
 """ONNX models as graphs.
 
-    g = flow.onnx.load("model.onnx", sizes={"batch": 1})
-    probabilities = g(pixels)
-    g.save("model.flow")
+g = flow.onnx.load("model.onnx", sizes={"batch": 1})
+probabilities = g(pixels)
+g.save("model.flow")
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ class OnnxTest < OneFlowTest
   CASES["loads"].each_with_index do |given, i|
     define_method("test_a_model_loads_#{given["file"]}_#{i}") do
       graph = load(given)
-      assert_equal given["shapes"], graph.inputs.to_h { |each| [each.name, each.shape] }
+      assert_equal given["shapes"], (graph.inputs.to_h { |each| [each.name, each.shape] })
       assert_equal given["outputs"].values, graph.outputs.map(&:shape)
       assert_equal given["sizes"].transform_values { |bounds| range(bounds) }, graph.sizes
       assert_equal given["constants"], graph.constants.keys

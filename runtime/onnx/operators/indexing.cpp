@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 #include <oneflow/oneflow.hpp>
 
 #include "onnx/operators.h"

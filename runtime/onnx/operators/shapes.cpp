@@ -1,6 +1,7 @@
 // Operators that change shapes, and those that give them.
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <oneflow/oneflow.hpp>
 
 #include "onnx/importer.h"

@@ -20,7 +20,8 @@ module OneFlow
       private
 
       def named(argument, items)
-        Nodes.optional_hash(:load, argument, items).transform_keys { |key| Nodes.text("load: a key of #{argument}", key) }
+        what = "load: a key of #{argument}"
+        Nodes.optional_hash(:load, argument, items).transform_keys { |key| Nodes.text(what, key) }
       end
 
       # Returns the minimum, the maximum and the step of a size.
