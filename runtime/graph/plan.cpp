@@ -14,6 +14,8 @@ namespace {
 
 constexpr uint64_t kAlignment = 64;
 
+bool is_constant(const Place& place) { return place.base == Base::kFixed; }
+
 uint64_t aligned(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
 
 // The pieces of work between which a buffer is used, both included.
@@ -204,6 +206,8 @@ void PlanMemory::bind(Bound& bound, of_kernel_tensor*& next) {
       contraction.n = contraction.m + contraction.m_count;
       contraction.k = contraction.n + contraction.n_count;
       contraction.prepared = device_.table().discard_contraction ? &bound.prepared : nullptr;
+      contraction.constant_operands = (is_constant(work.reads[0].place) ? OF_CONSTANT_A : 0) |
+                                      (is_constant(work.reads[1].place) ? OF_CONSTANT_B : 0);
       add_address(work.reads[0].place, const_cast<void**>(&contraction.a));
       add_address(work.reads[1].place, const_cast<void**>(&contraction.b));
       add_address(work.reads[2].place, const_cast<void**>(&contraction.bias));
