@@ -165,10 +165,7 @@ of_status prepare(const of_contraction& contraction, std::unique_ptr<Solved>& pr
   if (status != OF_OK) return status;
   prepared = std::make_unique<Solved>();
   if (problem.batch.count == 0 || problem.rows.count == 0 || problem.columns.count == 0) return OF_OK;
-  *prepared = solve(problem, [](Problem each) {
-    each.is_constant[kA] = each.is_constant[kB] = false;  // the solution runs with copies and parts of the operands
-    return solve_rearranged(each, solve_in_current_layout);
-  });
+  *prepared = solve(problem, [](const Problem& each) { return solve_rearranged(each, solve_in_current_layout); });
   return OF_OK;
 }
 
