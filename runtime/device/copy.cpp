@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/first_failure.h"
 #include "device/device.h"
+#include "device/work_observer.h"
 
 namespace oneflow {
 
@@ -14,6 +15,7 @@ void copy_to_host(void* destination, of_device device, const void* source, uint6
   Stream& stream = from.current();
   check(from.table().copy_to_host(device, destination, source, bytes, stream.handle()));
   stream.synchronize();
+  note_other_work();
 }
 
 void copy_from_host(of_device device, void* destination, const void* source, uint64_t bytes) {
@@ -22,6 +24,8 @@ void copy_from_host(of_device device, void* destination, const void* source, uin
   Stream& stream = to.current();
   check(to.table().copy_from_host(device, destination, source, bytes, stream.handle()));
   stream.synchronize();  // the source may be reused when this returns
+  if (work_observer) [[unlikely]]
+    work_observer->see_upload(device, destination, source, bytes);
 }
 
 namespace {
@@ -103,16 +107,21 @@ void copy_bytes(of_device destination_device, void* destination, of_device sourc
   Device& to = get_device(destination_device);
   if (source_device == destination_device) {
     check(to.table().copy_within(destination_device, destination, source, bytes, to.stream()));
+    if (work_observer) [[unlikely]]
+      work_observer->see_copy(to.id(), destination, source, bytes);
   } else if (source_device.type == destination_device.type && (to.table().copy_peer || to.can_access(from))) {
     copy_between_peers(to, destination, from, source, bytes);
+    note_other_work();
   } else if (from.host_accessible()) {
     from.current().synchronize();
     copy_from_host(destination_device, destination, source, bytes);
+    note_other_work();
   } else if (to.host_accessible()) {
     to.current().synchronize();
     copy_to_host(destination, source_device, source, bytes);
   } else {
     copy_staged(to, static_cast<char*>(destination), from, static_cast<const char*>(source), bytes);
+    note_other_work();
   }
 }
 
@@ -120,6 +129,8 @@ void fill_bytes(of_device device, void* destination, uint8_t value, uint64_t byt
   if (bytes == 0) return;
   Device& to = get_device(device);
   check(to.table().fill(device, destination, value, bytes, to.stream()));
+  if (work_observer) [[unlikely]]
+    work_observer->see_fill(device, destination, value, bytes);
 }
 
 }  // namespace oneflow

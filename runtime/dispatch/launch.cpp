@@ -3,6 +3,7 @@
 #include "base/interrupt.h"
 #include "device/device.h"
 #include "device/host_table.h"
+#include "device/work_observer.h"
 
 namespace oneflow {
 
@@ -31,7 +32,10 @@ namespace {
   context.offset = launch.offset;
   context.whole_sizes = launch.box ? launch.box->whole_sizes : nullptr;
   context.origin = launch.box ? launch.box->origin : nullptr;
-  return kernel.function(&context);
+  const of_status status = kernel.function(&context);
+  if (work_observer && status == OF_OK) [[unlikely]]
+    work_observer->see_kernel(kernel.function, context, launch.is_pointwise);
+  return status;
 }
 
 }  // namespace
@@ -65,6 +69,7 @@ void leave_to_fallback(const Call& call, const char* missing) {
 
 RandomState draw(Call& call, int generator, uint64_t count) {
   if (!call.random) call.random = call.generator(generator).reserve(count);
+  note_other_work();
   return *call.random;
 }
 

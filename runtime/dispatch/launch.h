@@ -23,6 +23,7 @@ struct Launch {
   uint64_t offset = 0;
   const of_box* box = nullptr;
   const of_value* arguments = nullptr;  // null: those of the call
+  bool is_pointwise = false;            // whether each element of the outputs depends on those at the same index only
 };
 
 // Runs the device's kernel. If the device has none for these operands, leaves the call to the fallback layer.

@@ -3,6 +3,7 @@
 #define ONEFLOW_DISPATCH_THREAD_CONTEXT_H_
 
 #include "device/stream.h"
+#include "device/work_observer.h"
 #include "dispatch/layers.h"
 #include "tensor/defaults.h"
 
@@ -14,7 +15,10 @@ struct ThreadContext {
   ChosenStreams streams;
 
   // Returns what the calls of this thread start from.
-  static ThreadContext current() { return {thread_state, thread_defaults(), ChosenStreams::current()}; }
+  static ThreadContext current() {
+    note_other_work();
+    return {thread_state, thread_defaults(), ChosenStreams::current()};
+  }
   // Makes the calls of this thread start from it.
   void apply() const {
     thread_state = layers;

@@ -4,6 +4,7 @@
 
 #include "device/device.h"
 #include "device/host_table.h"
+#include "device/work_observer.h"
 #include "dispatch/dispatch.h"
 #include "dispatch/launch.h"
 #include "tensor/complex.h"
@@ -77,6 +78,8 @@ void contract(const Call& call, const Stage& stage, const Tensor& out, const Ten
     const Prepared::Use use(stage.prepared, device);
     const of_contraction contraction = describe(call, device, stage, out, a, b, use.slot());
     const of_status status = device.table().contract(&contraction);
+    if (work_observer && status == OF_OK) [[unlikely]]
+      work_observer->see_contraction(contraction);
     if (status != OF_UNSUPPORTED || device.id().type == kHost.type) return check(status);
     clear_device_error();
   }

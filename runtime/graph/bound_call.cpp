@@ -81,6 +81,12 @@ void BoundCall::bind(const Node& node, const Registers& registers, of_generator 
   }
 }
 
+void fail_in_call(const Error& error, const Program& program, size_t call) {
+  if (error.is_complete()) throw error;
+  throw Error(error.status(),
+              format_text("call %zu, %s: ", call, program.nodes[call].op->schema().function_name) + error.text());
+}
+
 std::vector<TensorRef> infer(Node& node, BoundCall& bound, const Registers& registers) {
   const Schema& schema = node.op->schema();
   bound.bind(node, registers, nullptr);

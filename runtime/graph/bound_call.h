@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "base/error.h"
 #include "dispatch/values.h"
 #include "graph/graph.h"
 
@@ -37,6 +38,9 @@ class BoundCall {
   std::vector<int64_t> integers_;
   std::vector<of_tensor> tensors_;
 };
+
+// Throws an error with the number and the name of the call in which it occurred.
+[[noreturn]] void fail_in_call(const Error& error, const Program& program, size_t call);
 
 // Computes the shapes and dtypes of the results of a call: tensors without memory. Sets node.writes.
 std::vector<TensorRef> infer(Node& node, BoundCall& bound, const Registers& registers);

@@ -1,18 +1,32 @@
 #include "graph/session.h"
 
+#include <algorithm>
 #include <mutex>
+#include <optional>
 
 #include "base/characters.h"
 #include "base/error.h"
 #include "base/fork_safe.h"
 #include "device/device.h"
 #include "dispatch/dispatch.h"
+#include "dispatch/layers.h"
 
 namespace oneflow::graph {
 
 namespace {
 
 ForkSafe<std::mutex> mutex{LockLevel::kSessions};
+
+// The most plans that a session keeps. A graph whose inputs vary in size has one for each of the last sizes.
+constexpr size_t kMaxPlans = 8;
+
+// Returns whether no layer wants to see the calls of a run.
+bool enters_no_layer(std::span<const of_tensor> inputs, std::span<const of_value> outputs) {
+  uint32_t carried = 0;
+  for (const of_tensor input : inputs) carried |= input ? to_tensor(input)->carried_layers() : 0;
+  for_each_given(outputs, [&](const Tensor& given) { carried |= given.carried_layers(); });
+  return wanted_layers(carried) == 0;
+}
 
 }  // namespace
 
@@ -145,21 +159,83 @@ void Session::run(std::span<const of_tensor> inputs, std::span<of_value> outputs
   for (const of_value& output : outputs)
     if (output.kind != OF_VALUE_ABSENT && (output.kind != OF_VALUE_TENSOR || !output.as.tensor))
       fail(OF_INVALID_ARGUMENT, "an output must be a tensor to write to, or absent");
+  const bool is_repeatable = is_repeatable_.load(std::memory_order_relaxed) && enters_no_layer(inputs, outputs);
+  if (is_repeatable && inputs.size() == program.inputs.size()) {
+    if (std::unique_ptr<PlanMemory> memory = take_memory(inputs)) {
+      memory->run(inputs, outputs);
+      return return_memory(std::move(memory));
+    }
+  }
+  run_calls(inputs, outputs, generator, is_repeatable);
+}
+
+void Session::run_calls(std::span<const of_tensor> inputs, std::span<of_value> outputs, of_generator generator,
+                        bool is_traced) const {
+  const Program& program = graph_->program();
   std::unique_ptr<Workspace> workspace = take_workspace();
   Registers& registers = workspace->registers;
   bind_inputs(inputs, registers);
+  std::optional<Trace> trace;
+  if (is_traced) trace.emplace(program, inputs, 0);
+  if (trace && !trace->is_complete()) trace.reset();  // inputs overlap: this run is none to repeat
   for (size_t i = 0; i < steps_.size(); ++i) {
     try {
+      if (trace) trace->begin_call(i);
       run_step(i, *workspace, generator);
     } catch (const Error& error) {
-      if (error.is_complete()) throw;
-      throw Error(error.status(),
-                  format_text("call %zu, %s: ", i, program.nodes[i].op->schema().function_name) + error.text());
+      fail_in_call(error, program, i);
     }
+  }
+  if (trace) {
+    trace->stop();
+    std::vector<TracedOutput> found;
+    for (const Output& output : program.outputs)
+      if (std::optional<TracedOutput> place = trace->find_output(*registers.tensors[index(output.value)]))
+        found.push_back(std::move(*place));
+    if (!trace->is_complete() || found.size() < program.outputs.size())
+      is_repeatable_.store(false, std::memory_order_relaxed);
+    else
+      add_plan(Plan::create(*trace, inputs, std::move(found), program));
   }
   store_outputs(outputs, registers);
   for (const ValueId value : released_last_) registers.tensors[index(value)] = {};
   return_workspace(std::move(workspace));
+}
+
+std::unique_ptr<PlanMemory> Session::take_memory(std::span<const of_tensor> inputs) const {
+  Ref<Plan> plan;
+  {
+    const std::lock_guard lock(mutex);
+    const auto found = std::find_if(plans_.rbegin(), plans_.rend(), [&](const Planned& planned) {
+      return planned.plan->matches(inputs);
+    });
+    if (found == plans_.rend()) return {};
+    if (found != plans_.rbegin()) std::rotate(std::prev(found.base()), found.base(), plans_.end());
+    Planned& planned = plans_.back();
+    if (!planned.memories.empty()) {
+      std::unique_ptr<PlanMemory> memory = std::move(planned.memories.back());
+      planned.memories.pop_back();
+      return memory;
+    }
+    plan = planned.plan;
+  }
+  return std::make_unique<PlanMemory>(std::move(plan));
+}
+
+void Session::return_memory(std::unique_ptr<PlanMemory> memory) const {
+  const std::lock_guard lock(mutex);
+  for (Planned& planned : plans_)
+    if (planned.plan.get() == memory->plan().get()) return planned.memories.push_back(std::move(memory));
+}
+
+void Session::add_plan(Ref<Plan> plan) const {
+  Planned oldest;
+  const std::lock_guard lock(mutex);
+  if (plans_.size() == kMaxPlans) {
+    oldest = std::move(plans_.front());
+    plans_.erase(plans_.begin());
+  }
+  plans_.push_back({std::move(plan), {}});
 }
 
 std::unique_ptr<Session::Workspace> Session::take_workspace() const {

@@ -4,20 +4,25 @@
 
 #include <oneflow/session.h>
 
+#include <atomic>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "graph/bound_call.h"
 #include "graph/graph.h"
+#include "graph/plan.h"
 
 // The type that an of_session points to.
 struct of_session_object {};
 
 namespace oneflow::graph {
 
-// A graph with the order in which its tensors are released, and with memory for the runs. Thread-safe: runs on several
-// threads have a workspace each.
+// A graph with plans of its runs, and with memory for them. Thread-safe: runs on several threads have memory each.
+//
+// The first run with inputs of some layouts makes the calls of the graph one by one, and is traced. Later ones repeat
+// the work that it has submitted. Runs that a layer wants to see, and those whose work depends on more than sizes, are
+// made of calls.
 class Session final : public of_session_object, public RefCounted<Session> {
  public:
   static Ref<Session> create(Ref<Graph> graph) { return Ref<Session>::adopt(new Session(std::move(graph))); }
@@ -41,8 +46,20 @@ class Session final : public of_session_object, public RefCounted<Session> {
     ValueId donated = kNoValue;     // an operand whose memory a result may take
   };
 
+  // A plan, with memory that no run uses.
+  struct Planned {
+    Ref<Plan> plan;
+    std::vector<std::unique_ptr<PlanMemory>> memories;
+  };
+
   explicit Session(Ref<Graph> graph);
   ~Session() = default;
+  // Returns memory for a run by a plan; null if there is no plan.
+  std::unique_ptr<PlanMemory> take_memory(std::span<const of_tensor> inputs) const;
+  void return_memory(std::unique_ptr<PlanMemory> memory) const;
+  void add_plan(Ref<Plan> plan) const;
+  void run_calls(std::span<const of_tensor> inputs, std::span<of_value> outputs, of_generator generator,
+                 bool is_traced) const;
   void bind_inputs(std::span<const of_tensor> inputs, Registers& registers) const;
   void run_step(size_t number, Workspace& workspace, of_generator generator) const;
   void store_outputs(std::span<of_value> outputs, const Registers& registers) const;
@@ -52,7 +69,10 @@ class Session final : public of_session_object, public RefCounted<Session> {
   const Ref<Graph> graph_;
   std::vector<Step> steps_;                                     // of each call
   std::vector<ValueId> released_last_;                          // after the outputs were stored
-  mutable std::vector<std::unique_ptr<Workspace>> workspaces_;  // unused ones; guarded by one mutex for all sessions
+  // Guarded by one mutex for all sessions.
+  mutable std::vector<std::unique_ptr<Workspace>> workspaces_;  // unused ones
+  mutable std::vector<Planned> plans_;                          // the last one was used last
+  mutable std::atomic<bool> is_repeatable_ = true;              // whether runs are traced
 };
 
 inline Session* to_session(of_session handle) { return static_cast<Session*>(handle); }

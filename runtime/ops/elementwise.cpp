@@ -99,7 +99,8 @@ void run_with(Call& call, const DTypes& dtypes) {
     launch(call, {.variant = variant,
                   .compute = dtypes.compute,
                   .inputs = {inputs, static_cast<size_t>(operands.count)},
-                  .outputs = {outputs, static_cast<size_t>(result_count)}});
+                  .outputs = {outputs, static_cast<size_t>(result_count)},
+                  .is_pointwise = true});
   };
 
   if (operands.is_flat) {

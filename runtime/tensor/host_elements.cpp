@@ -1,5 +1,7 @@
 #include "tensor/host_elements.h"
 
+#include "device/work_observer.h"
+
 namespace oneflow {
 
 HostElements::HostElements(const Tensor& tensor) {
@@ -8,6 +10,7 @@ HostElements::HostElements(const Tensor& tensor) {
   if (device.host_accessible()) {
     device.current().synchronize();
     first_ = data;
+    note_other_work();
     return;
   }
   const Span span = span_of(tensor.sizes(), tensor.strides(), tensor.dtype());

@@ -6,6 +6,7 @@
 
 #include "device/copy.h"
 #include "device/device.h"
+#include "device/work_observer.h"
 #include "tensor/tensor.h"
 
 namespace oneflow {
@@ -30,6 +31,7 @@ class HostElements {
 template <class Write>
 void write_on_host(const Tensor& tensor, Write&& write) {
   Device& device = get_device(tensor.device());
+  note_other_work();
   if (device.host_accessible()) {
     device.current().synchronize();  // pending work may still use the previous content of reused memory
     write(tensor.mutable_data());

@@ -5,6 +5,7 @@
 #include "base/free_list.h"
 #include "device/copy.h"
 #include "device/device.h"
+#include "device/work_observer.h"
 
 namespace oneflow {
 
@@ -27,6 +28,8 @@ Ref<Buffer> Buffer::allocate(of_device device, Allocator& allocator, Stream* str
   buffer->allocator_ = &allocator;
   buffer->stream_ = stream;
   allocated += bytes;
+  if (work_observer) [[unlikely]]
+    work_observer->see_allocation(device, buffer->data_, bytes);
   return buffer;
 }
 
@@ -92,6 +95,8 @@ void Buffer::note_copy(Stream& stream, Event end, bool writes) const {
 }
 
 void Buffer::destroy() noexcept {
+  if (work_observer) [[unlikely]]
+    work_observer->see_release(data_);
   const std::unique_ptr<Uses> uses(uses_.load(std::memory_order_acquire));
   if (allocator_) {
     Pool* pool = stream_ ? stream_->pool() : nullptr;

@@ -8,6 +8,7 @@
 #include "base/scalar.h"
 #include "device/copy.h"
 #include "device/device.h"
+#include "device/work_observer.h"
 #include "tensor/complex.h"
 #include "tensor/copy_strided.h"
 #include "tensor/host_elements.h"
@@ -41,6 +42,7 @@ void submit_copy(const Tensor& host, Device& device, bool writes_host, Copy copy
   char* at = static_cast<char*>(buffer.data_for_copy(stream)) + host.offset() * host.element_bytes();
   Event end(device);
   check(copy(at, stream.handle()));
+  note_other_work();
   try {
     end.record(stream);
     buffer.note_copy(stream, std::move(end), writes_host);
@@ -110,6 +112,7 @@ namespace {
 class RowMajor {
  public:
   explicit RowMajor(const Tensor& tensor) {
+    note_other_work();
     if (tensor.is_contiguous() && get_device(tensor.device()).host_accessible()) {
       get_device(tensor.device()).current().synchronize();
       data_ = tensor.data();

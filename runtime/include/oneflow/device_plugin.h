@@ -188,7 +188,11 @@ typedef struct of_contraction {
    * one thread at a time uses it. The runtime passes it to discard_contraction() in the end. NULL: nothing can be
    * stored. */
   void** prepared;
+  uint32_t constant_operands; /* bits for operands whose elements do not change either between the calls with
+                                 the same `prepared`, so that the device may keep copies of them there */
 } of_contraction;
+/* Bits for operands of a contraction. */
+enum { OF_CONSTANT_A = 1, OF_CONSTANT_B = 2 };
 
 /* The properties of a device, which get_info() fills in. Unknown values are 0. */
 typedef struct of_device_info {

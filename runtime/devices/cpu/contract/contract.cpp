@@ -23,6 +23,7 @@ namespace {
 // Exchanges the roles of rows and columns, and of A and B: the transpose of C = A B is C' = B' A'.
 void swap_sides(Problem& problem) {
   std::swap(problem.rows, problem.columns);
+  std::swap(problem.is_constant[kA], problem.is_constant[kB]);
   for (DimGroup* group : {&problem.batch, &problem.rows, &problem.columns, &problem.depth}) {
     for (int d = 0; d < group->rank; ++d) std::swap(group->dims[d].strides[kA], group->dims[d].strides[kB]);
   }
@@ -144,6 +145,11 @@ Solved solve_in_current_layout(const Problem& problem) {
   return solve(problem, [](const Problem&) { return nullptr; });
 }
 
+// Returns whether a solution is kept for later calls.
+bool keeps(const of_contraction& contraction) {
+  return contraction.struct_size >= sizeof contraction && contraction.prepared != nullptr;
+}
+
 // Prepares a descriptor for calls with any addresses: `prepared` has no solution where C is empty.
 of_status prepare(const of_contraction& contraction, std::unique_ptr<Solved>& prepared) {
   if (!accepts(contraction) || contraction.epilogue != 0)
@@ -153,6 +159,8 @@ of_status prepare(const of_contraction& contraction, std::unique_ptr<Solved>& pr
   problem.alpha = contraction.alpha;
   problem.beta = contraction.beta;
   problem.has_bias = contraction.bias != nullptr;
+  problem.is_constant[kA] = keeps(contraction) && (contraction.constant_operands & OF_CONSTANT_A) != 0;
+  problem.is_constant[kB] = keeps(contraction) && (contraction.constant_operands & OF_CONSTANT_B) != 0;
   const of_status status = sort_dims(contraction, problem);
   if (status != OF_OK) return status;
   prepared = std::make_unique<Solved>();
@@ -171,7 +179,7 @@ of_status run(const Solved& prepared, const of_contraction& contraction) {
 }  // namespace
 
 of_status contract(const of_contraction* contraction) try {
-  const bool is_kept = contraction->struct_size >= sizeof(of_contraction) && contraction->prepared != nullptr;
+  const bool is_kept = keeps(*contraction);
   if (is_kept && *contraction->prepared != nullptr)
     return run(*static_cast<const Solved*>(*contraction->prepared), *contraction);
   std::unique_ptr<Solved> prepared;

@@ -68,6 +68,7 @@ struct Problem {
   bool rows_are_transposed = false, columns_are_transposed = false;  // see order_for_transposing() in gemm/side.h
   double alpha, beta;
   bool has_bias;
+  bool is_constant[kC] = {};  // whether A and B have the same elements in all runs
 
   // Returns whether C = A B without a scale, an addend or a bias, so that kernels can store their sums directly into C.
   bool is_plain() const { return alpha == 1 && beta == 0 && !has_bias; }

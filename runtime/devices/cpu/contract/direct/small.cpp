@@ -42,7 +42,8 @@ constexpr int64_t kThreadPieces = 2;
 constexpr int64_t kMaxRepacks = 8;
 // With a deeper sum, fewer elements j make too few pieces for all threads.
 constexpr int64_t kLongSum = 4096;
-// With more multiplications, packing both operands pays, as the register tiles of packed panels have more sums.
+// With more multiplications, packing both operands pays, as the register tiles of packed panels have more sums: where
+// both would be cut otherwise, or elements j be packed that do not fill such a tile.
 constexpr int64_t kMaxCutWork = int64_t{1} << 24;
 // Where both j and the depth are cut, a piece is a multiple of kPieceVectors vectors wide, and vectors must have at
 // least kMinVectorBytes: with narrower ones, packing both operands is faster.
@@ -149,6 +150,9 @@ bool find_roles(const Problem& problem, const ContractKernels& kernels, SmallSid
   const bool is_strided = roles.j.strides[roles.contiguous] != 1 &&
                           problem.depth.dims[problem.depth.rank - 1].strides[roles.contiguous] != 1;
   if (is_strided && other.count / roles.i.size > kMaxRepacks) return false;
+  if (is_strided && side.count > roles.j.size && roles.j.size < kernels.rows &&
+      problem.rows.count * problem.columns.count > kMaxCutWork / problem.depth.count)
+    return false;
   roles.n.append(problem.batch);
   roles.n.append(side, j);
   roles.n.append(other, i);

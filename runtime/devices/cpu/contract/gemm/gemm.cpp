@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "contract/gemm/depth.h"
 #include "contract/gemm/prefetch.h"
@@ -92,10 +94,12 @@ constexpr int64_t kWindowDepth = 32;
 struct Block {
   int64_t first_rows, last_rows;
   Range columns;
+  int64_t column_block;  // the number of the block of columns
 };
 
 // The addresses of one batch item.
 struct BatchItem {
+  int64_t number;
   const char* a;
   const char* b;
   char* c;
@@ -146,11 +150,60 @@ class Gemm final : public Solution {
                   : stores_directly_ ? 1
                                      : std::max<int64_t>(1, kCollectedBlock / rows_->most());
     row_groups_ = divide_up(rows_->blocks(), row_blocks_);
+    if (problem.is_constant[kA] && problem.depth.count > 0)
+      keep(*rows_);
+    else if (problem.is_constant[kB] && problem.depth.count > 0 && !reads_columns_in_place_)
+      keep(*columns_);
   }
 
-  of_status run(const Addresses& addresses) const override { return run_all(addresses) ? OF_OK : no_working_memory(); }
+  of_status run(const Addresses& addresses) const override {
+    return pack_kept(addresses) && run_all(addresses) ? OF_OK : no_working_memory();
+  }
 
  private:
+  // Makes the panels of one side be packed once, as its operand is constant.
+  void keep(const Side& side) {
+    kept_side_ = &side;
+    for (int d = 0; d < problem_.batch.rank; ++d)
+      if (problem_.batch.dims[d].strides[side.operand()] != 0) kept_items_ = problem_.batch.count;
+    const Panels largest = side.panels(side.most(), depth_.most(), false);
+    kept_block_bytes_ = round_up(largest.count * largest.bytes, 64);
+  }
+
+  // Packs the panels of the constant side before the first run. Returns whether there was memory.
+  bool pack_kept(const Addresses& addresses) const {
+    if (!kept_side_ || kept_) return true;
+    const Side& side = *kept_side_;
+    auto memory = std::make_unique<Scratch>(kept_items_ * depth_.blocks() * side.blocks() * kept_block_bytes_);
+    const Scratch tables((depth_.table_size() + side.table_size(side.most())) * static_cast<int64_t>(sizeof(int64_t)));
+    if (memory->data() == nullptr || tables.data() == nullptr) return false;
+    auto* depth_table = static_cast<int64_t*>(tables.data());
+    auto* packed = static_cast<char*>(memory->data());
+    for (int64_t item = 0; item < kept_items_; ++item) {
+      const char* data = addresses.operands[side.operand()] +
+                         element_size_ * offset_at(problem_.batch, side.operand(), item);
+      for (int64_t depth_block = 0; depth_block < depth_.blocks(); ++depth_block) {
+        const DepthTable depth = depth_.fill_table(depth_block, side.operand(), depth_table);
+        for (int64_t block = 0; block < side.blocks(); ++block, packed += kept_block_bytes_) {
+          const Range range = side.block(block);
+          const Packed target{range, side.panels(range.count, depth_.most(), true), depth_table + depth_.table_size(),
+                              packed, {}};
+          side.fill_table(range, target.panels, target.table);
+          parallel_for(side.tasks(range, target.panels), [&](int64_t task) { pack(side, task, target, data, depth); });
+        }
+      }
+    }
+    kept_ = std::move(memory);
+    return true;
+  }
+  bool keeps(Operand operand) const { return kept_side_ && kept_side_->operand() == operand; }
+  // Returns the kept panels of a block.
+  char* kept_panels(const BatchItem& item, int64_t depth_block, int64_t block) const {
+    const int64_t number = kept_items_ > 1 ? item.number : 0;
+    const int64_t position = (number * depth_.blocks() + depth_block) * kept_side_->blocks() + block;
+    return static_cast<char*>(kept_->data()) + position * kept_block_bytes_;
+  }
+
   // Computes all blocks. Returns whether there was working memory.
   bool run_all(const Addresses& addresses) const {
     const int64_t batch = problem_.batch.count, blocks = batch * blocks_per_item();
@@ -215,13 +268,13 @@ class Gemm final : public Solution {
     const char* b = nullptr;  // the operand of which the panels were packed; NULL: none yet
   };
   bool can_reuse_columns() const {
-    return stores_directly_ && !reads_columns_in_place_ && depth_.blocks() == 1 && columns_->blocks() == 1;
+    return stores_directly_ && !reads_columns_in_place_ && !keeps(kB) && depth_.blocks() == 1 && columns_->blocks() == 1;
   }
 
   // Returns the batch item of a block, numbered through all batch items.
   BatchItem batch_item_of(const Addresses& addresses, int64_t block) const {
     const int64_t index = block / blocks_per_item();
-    return {addresses.operands[kA] + element_size_ * offset_at(problem_.batch, kA, index),
+    return {index, addresses.operands[kA] + element_size_ * offset_at(problem_.batch, kA, index),
             addresses.operands[kB] + element_size_ * offset_at(problem_.batch, kB, index),
             addresses.c + element_size_ * offset_at(problem_.batch, kC, index), addresses.operands[kBias]};
   }
@@ -230,7 +283,8 @@ class Gemm final : public Solution {
   // Returns block `i` of a batch item.
   Block block_at(int64_t i) const {
     const int64_t first = i % row_groups_ * row_blocks_;
-    return {first, std::min(first + row_blocks_, rows_->blocks()), columns_->block(i / row_groups_)};
+    return {first, std::min(first + row_blocks_, rows_->blocks()), columns_->block(i / row_groups_),
+            i / row_groups_};
   }
 
   // Returns whether a side has many blocks, which all use the same panels of the other side.
@@ -338,11 +392,12 @@ class Gemm final : public Solution {
   template <class TargetOf>
   bool multiply(const BatchItem& item, const Block& block, int64_t first, int64_t last, TargetOf&& target_of,
                 bool parallel, const NextBlocks& upcoming, ReusedColumns* reused) const {
+    if (keeps(kA) && reads_columns_in_place_) return multiply_kept(item, block, first, last, target_of, parallel);
     const Range& range = block.columns;
     Packed columns{range, columns_->panels(range.count, depth_.most(), parallel), nullptr, nullptr, {}};
-    const int64_t bytes = reads_columns_in_place_ ? 0 : columns.panels.count * columns.panels.bytes;
+    const int64_t bytes = reads_columns_in_place_ || keeps(kB) ? 0 : columns.panels.count * columns.panels.bytes;
     const bool can_reuse_columns = reused != nullptr && this->can_reuse_columns();
-    const bool has_columns = reads_columns_in_place_ || (can_reuse_columns && reused->b == item.b);
+    const bool has_columns = reads_columns_in_place_ || keeps(kB) || (can_reuse_columns && reused->b == item.b);
     if (can_reuse_columns && !reused->panels) reused->panels.emplace(bytes);
     const int64_t table_size = columns_->table_size(range.count);
     const Scratch tables((table_size + 4 * depth_.table_size()) * static_cast<int64_t>(sizeof(int64_t)));
@@ -370,6 +425,7 @@ class Gemm final : public Solution {
       columns.in_place = has_windows_ ? ColumnSource{item.b, 0, current.b.offsets, columns.table}
                                       : ColumnSource{item.b + range.begin * stride * element_size_, stride,
                                                      current.b.offsets, nullptr};
+      if (keeps(kB)) columns.data = kept_panels(item, depth_block, block.column_block);
       if (own_rows && !has_columns) pack_columns(item, columns, current, parallel);
       run_each(own_rows, row_blocks, [&](int64_t i) {
         std::optional<BlockLines> a_lines, b_lines;
@@ -388,7 +444,7 @@ class Gemm final : public Solution {
           next = upcoming;
         }
         const bool packs_columns = !own_rows && !has_columns && i == 0;
-        if (!multiply_rows(item, rows_->block(block.first_rows + i), columns, packs_columns, current, target_of,
+        if (!multiply_rows(item, block.first_rows + i, depth_block, columns, packs_columns, current, target_of,
                            depth_block > first, next, parallel && !own_rows)) {
           complete = false;
         }
@@ -398,21 +454,62 @@ class Gemm final : public Solution {
     return complete;
   }
 
+  // Like multiply(), where nothing is packed: each task goes through all blocks of the depth, so that its tiles of C
+  // stay in the caches, and threads do not wait for each other in between.
+  template <class TargetOf>
+  bool multiply_kept(const BatchItem& item, const Block& block, int64_t first, int64_t last, TargetOf&& target_of,
+                     bool parallel) const {
+    const Range& range = block.columns;
+    const Panels b = columns_->panels(range.count, depth_.most(), parallel);
+    const int64_t columns_size = columns_->table_size(range.count), most = rows_->most();
+    const Scratch tables((columns_size + 2 * most + (last - first) * depth_.table_size()) *
+                         static_cast<int64_t>(sizeof(int64_t)));
+    auto* column_table = static_cast<int64_t*>(tables.data());
+    if (column_table == nullptr) return false;
+    int64_t *row_offsets = column_table + columns_size, *row_runs = row_offsets + most;
+    if (has_windows_) columns_->fill_table(range, b, column_table);
+    std::vector<DepthTable> depths;
+    for (int64_t i = first; i < last; ++i)
+      depths.push_back(depth_.fill_table(i, kB, row_runs + most + (i - first) * depth_.table_size(), true));
+    const int64_t stride = has_windows_ ? 0 : column_stride(problem_);
+    const char* data = item.b + (has_windows_ ? 0 : range.begin * stride * element_size_);
+    for (int64_t row_block = block.first_rows; row_block < block.last_rows; ++row_block) {
+      leave_if_interrupted();
+      const Range rows = rows_->block(row_block);
+      const TileTarget target = target_of(rows, row_offsets, row_runs);
+      const Packed a{rows, rows_->panels(rows.count, depth_.most(), parallel), nullptr, nullptr, {}};
+      for_each_task(a.panels, b, parallel, [&](int64_t, int64_t, const Range& a_panels, const Range& b_panels) {
+        for (int64_t depth_block = first; depth_block < last; ++depth_block) {
+          const DepthTable& depth = depths[static_cast<size_t>(depth_block - first)];
+          const Packed packed{rows, a.panels, nullptr, kept_panels(item, depth_block, row_block), {}};
+          const Packed columns{range, b, nullptr, nullptr,
+                               {data, stride, depth.offsets, has_windows_ ? column_table : nullptr}};
+          TileTarget part = target;
+          part.accumulate = depth_block > first;
+          multiply_panels(packed, columns, depth.count, part, a_panels, b_panels, nullptr);
+        }
+        if (streams_) end_non_temporal();
+      });
+    }
+    return true;
+  }
+
   // Packs some rows, and the columns of the block if `packs_columns`, and multiplies them.
   template <class TargetOf>
-  bool multiply_rows(const BatchItem& item, const Range& rows, const Packed& columns, bool packs_columns,
-                     const DepthBlock& depth, TargetOf&& target_of, bool accumulate, const NextBlocks& next,
-                     bool parallel) const {
+  bool multiply_rows(const BatchItem& item, int64_t row_block, int64_t depth_block, const Packed& columns,
+                     bool packs_columns, const DepthBlock& depth, TargetOf&& target_of, bool accumulate,
+                     const NextBlocks& next, bool parallel) const {
     leave_if_interrupted();
+    const Range rows = rows_->block(row_block);
     const int64_t table_size = rows_->table_size(rows.count);
     const Scratch tables((table_size + 2 * rows.count) * static_cast<int64_t>(sizeof(int64_t)));
     Packed packed{rows, rows_->panels(rows.count, depth_.most(), parallel), nullptr, nullptr, {}};
-    const Scratch memory(packed.panels.count * packed.panels.bytes);
+    const Scratch memory(keeps(kA) ? 0 : packed.panels.count * packed.panels.bytes);
     packed.table = static_cast<int64_t*>(tables.data());
-    packed.data = static_cast<char*>(memory.data());
+    packed.data = keeps(kA) ? kept_panels(item, depth_block, row_block) : static_cast<char*>(memory.data());
     if (packed.table == nullptr || packed.data == nullptr) return false;
     rows_->fill_table(rows, packed.panels, packed.table);
-    const int64_t a_tasks = rows_->tasks(rows, packed.panels);
+    const int64_t a_tasks = keeps(kA) ? 0 : rows_->tasks(rows, packed.panels);
     const int64_t b_tasks = packs_columns ? columns_->tasks(columns.range, columns.panels) : 0;
     run_each(parallel, a_tasks + b_tasks, [&](int64_t task) {
       if (task < a_tasks)
@@ -422,7 +519,12 @@ class Gemm final : public Solution {
     });
     TileTarget target = target_of(rows, packed.table + table_size, packed.table + table_size + rows.count);
     target.accumulate = accumulate;
-    multiply_panels(packed, columns, depth.a.count, target, next, parallel);
+    for_each_task(packed.panels, columns.panels, parallel,
+                  [&](int64_t task, int64_t tasks, const Range& a_panels, const Range& b_panels) {
+                    PrefetchSchedule prefetches(next, task, tasks, a_panels.count * b_panels.count, depth.a.count);
+                    multiply_panels(packed, columns, depth.a.count, target, a_panels, b_panels, &prefetches);
+                    if (streams_) end_non_temporal();
+                  });
     return true;
   }
 
@@ -435,45 +537,57 @@ class Gemm final : public Solution {
     side.pack(task, packed.range, packed.panels, packed.table, problem_.dtype, data, depth, packed.data);
   }
 
-  // Multiplies all panels of A by all panels of B.
-  void multiply_panels(const Packed& rows, const Packed& columns, int64_t depth, const TileTarget& target,
-                       const NextBlocks& next, bool parallel) const {
-    const Panels &a = rows.panels, &b = columns.panels;
+  // Runs run(task, tasks, panels of A, panels of B) for parts of a block.
+  template <class Run>
+  static void for_each_task(const Panels& a, const Panels& b, bool parallel, Run&& run) {
     const int64_t row_tasks = divide_up(a.count, kPanelsPerTask);
-    const int64_t column_tasks =
-        parallel ? std::clamp<int64_t>(kThreadTasks * thread_count() / row_tasks, 1, std::max<int64_t>(1, b.count / 2))
-                 : 1;
+    const int64_t column_tasks = parallel ? balanced_tasks(row_tasks, b.count) : 1;
     const int64_t tasks = row_tasks * column_tasks;
     run_each(parallel, tasks, [&](int64_t task) {
-      const int64_t row_task = task / column_tasks, column_task = task % column_tasks;
-      const int64_t row_begin = a.count * row_task / row_tasks, row_end = a.count * (row_task + 1) / row_tasks;
-      const int64_t column_begin = b.count * column_task / column_tasks;
-      const int64_t column_end = b.count * (column_task + 1) / column_tasks;
-      PrefetchSchedule prefetches(next, task, tasks, (row_end - row_begin) * (column_end - column_begin), depth);
-      for (int64_t j = column_begin; j < column_end; ++j) {
-        ColumnSource source = columns.in_place;
-        if (has_windows_)
-          source.offsets += b.start(j);
-        else
-          source.data = static_cast<const char*>(source.data) + b.start(j) * source.stride * element_size_;
-        for (int64_t i = row_begin; i < row_end; ++i) {
-          TileTarget tile = target;
-          tile.row_offsets += a.start(i);
-          tile.row_runs += a.start(i);
-          tile.column_offsets += b.start(j);
-          tile.rows = a.rows(i);
-          prefetches.assign_to(tile);
-          const char* panel = rows.data + i * a.bytes;
-          if (has_windows_)
-            kernels_.micro_kernel_windows[b.width(j)](depth, panel, source, tile);
-          else if (reads_columns_in_place_)
-            kernels_.micro_kernel_unpacked[b.width(j)](depth, panel, source, tile);
-          else
-            kernels_.micro_kernel[b.width(j)](depth, panel, columns.data + j * b.bytes, tile);
-        }
-      }
-      if (streams_) end_non_temporal();
+      const Range rows = part(a.count, task / column_tasks, row_tasks);
+      run(task, tasks, rows, part(b.count, task % column_tasks, column_tasks));
     });
+  }
+
+  // Returns into how many tasks panels are divided, of each of `others` tasks: so many that the thread with the most
+  // panels has as few as possible.
+  static int64_t balanced_tasks(int64_t others, int64_t panels) {
+    const int64_t most = std::clamp<int64_t>(2 * kThreadTasks * thread_count() / others, 1, panels);
+    int64_t best = 1, best_load = INT64_MAX;
+    for (int64_t tasks = 1; tasks <= most; ++tasks) {
+      const int64_t load = divide_up(others * tasks, thread_count()) * divide_up(panels, tasks);
+      if (load < best_load || (load == best_load && tasks * others <= kThreadTasks * thread_count())) best = tasks;
+      best_load = std::min(load, best_load);
+    }
+    return best;
+  }
+
+  // Multiplies panels of A by panels of B.
+  void multiply_panels(const Packed& rows, const Packed& columns, int64_t depth, const TileTarget& target,
+                       const Range& a_panels, const Range& b_panels, PrefetchSchedule* prefetches) const {
+    const Panels &a = rows.panels, &b = columns.panels;
+    for (int64_t j = b_panels.begin; j < b_panels.begin + b_panels.count; ++j) {
+      ColumnSource source = columns.in_place;
+      if (has_windows_)
+        source.offsets += b.start(j);
+      else
+        source.data = static_cast<const char*>(source.data) + b.start(j) * source.stride * element_size_;
+      for (int64_t i = a_panels.begin; i < a_panels.begin + a_panels.count; ++i) {
+        TileTarget tile = target;
+        tile.row_offsets += a.start(i);
+        tile.row_runs += a.start(i);
+        tile.column_offsets += b.start(j);
+        tile.rows = a.rows(i);
+        if (prefetches) prefetches->assign_to(tile);
+        const char* panel = rows.data + i * a.bytes;
+        if (has_windows_)
+          kernels_.micro_kernel_windows[b.width(j)](depth, panel, source, tile);
+        else if (reads_columns_in_place_)
+          kernels_.micro_kernel_unpacked[b.width(j)](depth, panel, source, tile);
+        else
+          kernels_.micro_kernel[b.width(j)](depth, panel, columns.data + j * b.bytes, tile);
+      }
+    }
   }
 
   const Problem problem_;
@@ -487,6 +601,10 @@ class Gemm final : public Solution {
   bool reads_columns_in_place_ = false;      // the micro-kernels read B in place
   bool stores_directly_ = false;             // the micro-kernels store to C, without an epilogue
   bool streams_ = false;                     // with non-temporal stores
+  // The panels of a constant operand, of all batch items, blocks of the depth, and blocks of its side.
+  const Side* kept_side_ = nullptr;
+  int64_t kept_items_ = 1, kept_block_bytes_ = 0;
+  mutable std::unique_ptr<Scratch> kept_;
 };
 
 }  // namespace
@@ -494,7 +612,7 @@ class Gemm final : public Solution {
 bool reads_windows_in_place(const Problem& problem) {
   const ContractKernels& kernels = contract_kernels(problem.dtype);
   return computes_in_itself(problem.dtype) && kernels.depths_per_element == 1 &&
-         problem.rows.count >= kernels.lane_count && problem.columns.count >= problem.rows.count &&
+         problem.rows.count >= kernels.lane_count && problem.columns.count >= 8 &&
          problem.depth.count >= kWindowDepth && has_windows(problem.columns, problem.depth, kB);
 }
 

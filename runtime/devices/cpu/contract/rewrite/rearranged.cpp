@@ -202,21 +202,31 @@ class Rearranged final : public Solution {
         size_(item_size(dtype_)),
         copies_(std::move(arrangement.copies)),
         solved_(solve(arrangement.problem)) {
-    for (const Copy& copy : copies_) bytes_ += round_up(copy.count * size_, kLine);
+    for (const Copy& copy : copies_) {
+      const bool is_kept = copy.operand != kC && arrangement.problem.is_constant[copy.operand];
+      kept_.push_back({is_kept, nullptr});
+      if (!is_kept) bytes_ += bytes_of(copy);
+    }
   }
 
   of_status run(const Addresses& addresses) const override {
     const Scratch memory(bytes_);
     auto* to = static_cast<char*>(memory.data());
-    if (to == nullptr) return no_working_memory();
+    if (to == nullptr && bytes_ > 0) return no_working_memory();
     Addresses rearranged = addresses;
-    for (const Copy& copy : copies_) {
+    for (size_t i = 0; i < copies_.size(); ++i) {
+      const Copy& copy = copies_[i];
+      if (kept_[i].is_kept) {
+        if (!kept_[i].copy && !keep(i, addresses)) return no_working_memory();
+        rearranged.operands[copy.operand] = static_cast<char*>(kept_[i].copy->data());
+        continue;
+      }
       if (copy.operand == kC)
         rearranged.c = to;
       else
         copy.run(addresses.operands[copy.operand], to, dtype_);
       rearranged.operands[copy.operand] = to;
-      to += round_up(copy.count * size_, kLine);
+      to += bytes_of(copy);
     }
     const of_status status = solved_.run(rearranged);
     if (status == OF_OK && rearranged.c != addresses.c) copies_.back().run(rearranged.c, addresses.c, dtype_);
@@ -224,11 +234,28 @@ class Rearranged final : public Solution {
   }
 
  private:
+  // The copy of a constant operand, which the first run makes.
+  struct Kept {
+    bool is_kept;
+    std::unique_ptr<Scratch> copy;
+  };
   static constexpr int64_t kLine = 64;
+
+  int64_t bytes_of(const Copy& copy) const { return round_up(copy.count * size_, kLine); }
+  // Makes the copy of a constant operand. Returns whether there was memory.
+  bool keep(size_t number, const Addresses& addresses) const {
+    const Copy& copy = copies_[number];
+    auto memory = std::make_unique<Scratch>(bytes_of(copy));
+    if (memory->data() == nullptr) return false;
+    copy.run(addresses.operands[copy.operand], static_cast<char*>(memory->data()), dtype_);
+    kept_[number].copy = std::move(memory);
+    return true;
+  }
 
   const of_dtype dtype_;
   const int64_t size_;
   const std::vector<Copy> copies_;
+  mutable std::vector<Kept> kept_;  // of each copy
   const Solved solved_;
   int64_t bytes_ = 0;
 };
@@ -252,7 +279,9 @@ std::unique_ptr<Solution> solve_rearranged(const Problem& problem, SolveInCurren
   const double most = kWorthwhile * cost_in_current_layout(problem);
   if (most < least_cost(problem) + kCopyOverhead) return nullptr;
   if (auto whole = rearrange(problem, most, solve)) return whole;
-  const auto parts = find_parts(problem, kPartBytes);
+  Problem varying = problem;  // the operands of a part are others each time
+  varying.is_constant[kA] = varying.is_constant[kB] = false;
+  const auto parts = find_parts(varying, kPartBytes);
   if (!parts) return nullptr;
   auto part = rearrange(parts->part, most * parts->share() - parts->cost, solve);
   return part ? solve_parts(*parts, std::move(part)) : nullptr;
