@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["README.md", "docs/files.md", "docs/graphs.md"]
+PAGES = ["README.md", "docs/files.md", "docs/graphs.md", "docs/passes.md"]
 COMMANDS = {
     "python": [str(ROOT / ".venv" / "bin" / "python"), "-c"],
     "javascript": ["node", "-e"],
