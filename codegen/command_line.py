@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     listing.set_defaults(run=_list)
 
     explain = commands.add_parser("explain", help="print everything that is derived from a record")
-    explain.add_argument("op", help="an operator, or one of its overloads: max, max.dim")
+    explain.add_argument("op", help="an operator, one of its overloads, or a rule: max, max.dim, silu")
     explain.set_defaults(run=_explain)
 
     gradients = commands.add_parser("gradients", help="print how the gradient of each record is known")

@@ -69,7 +69,7 @@ class Manifest:
 def fingerprint(root: Path, package: Path) -> str:
     """Returns a hash of the definitions and of the generator's own files."""
     whole = hashlib.blake2b(digest_size=16)
-    files = [(path, root) for path in sorted((root / "opdefs").glob("*.yaml"))]
+    files = [(path, root) for path in sorted((root / "opdefs").rglob("*.yaml"))]
     for folder, folders, names in os.walk(package):
         folders[:] = sorted(f for f in folders if f not in ("__pycache__", "generated"))
         files += [(Path(folder, name), package) for name in sorted(names) if not name.endswith(".pyc")]

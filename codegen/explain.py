@@ -15,6 +15,7 @@ from codegen.kinds.kind import Fact
 from codegen.model import Definitions, Function, Op
 from codegen.names import wrap
 from codegen.prose import complex_text, dtype_lines, forms
+from codegen.rules import Rule, explain_rule
 from codegen.signature import print_signature
 
 WIDTH = 100
@@ -43,11 +44,14 @@ def explain_text(name: str, definitions: Definitions, root: Path) -> str:
     `name` is the full name of a record, or a public name, which stands for all of its overloads. Raises TargetError if
     there is no such name.
     """
+    if rules := [rule for rule in definitions.rules if rule.name == name]:
+        return "\n".join(_explain_rule(rules[0]))
     if name in definitions.by_name and "." in name:
         found: tuple[Op, ...] = (definitions.by_name[name],)
     else:
         if name not in definitions.overloads:
-            raise TargetError(unknown("operator", name, [*definitions.overloads, *definitions.by_name]))
+            known = [*definitions.overloads, *definitions.by_name, *(rule.name for rule in definitions.rules)]
+            raise TargetError(unknown("operator", name, known))
         found = definitions.overloads[name]
     return "\n\n".join("\n".join(_explain(op, definitions, root)) for op in found)
 
@@ -64,6 +68,18 @@ def _explain(op: Op, definitions: Definitions, root: Path) -> Iterator[str]:
     for fact in facts:
         lines = fact.text.split("\n")
         yield f"  {fact.what:{label}}{lines[0]}"
+        yield from (" " * (label + 2) + line for line in lines[1:])
+
+
+def _explain_rule(rule: Rule) -> Iterator[str]:
+    yield rule.name
+    yield from wrap(rule.op.summary, WIDTH, "  ")
+    yield ""
+    facts = list(explain_rule(rule))
+    label = max(len(what) for what, _ in facts) + 2
+    for what, text in facts:
+        lines = text.split("\n")
+        yield f"  {what:{label}}{lines[0]}"
         yield from (" " * (label + 2) + line for line in lines[1:])
 
 

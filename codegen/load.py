@@ -35,6 +35,7 @@ from codegen.model import (
 )
 from codegen.program import Program
 from codegen.reader import Bad, Field, Fields, Report, compose
+from codegen.rules import RuleText, complete_rules, read_rule, read_variants
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,19 @@ class _OtherNames:
     arguments: tuple[tuple[Field, tuple[Field, ...]], ...] = ()  # the argument, and its other names
 
 
+@dataclass(frozen=True)
+class _Rules:
+    """Rules that one item of a file stands for."""
+
+    rules: tuple[RuleText, ...]
+
+
+_Part = _Draft | _OtherNames | _Rules
+
+
 def definition_files(root: Path) -> list[Path]:
     """Returns all definition files of a repository. Raises TargetError if there are none."""
-    found = sorted((root / "opdefs").glob("*.yaml"))
+    found = sorted((root / "opdefs").rglob("*.yaml"))
     if not found:
         raise TargetError(f"{root / 'opdefs'} has no definition files (*.yaml)")
     return found
@@ -67,7 +78,7 @@ def definition_files(root: Path) -> list[Path]:
 def load(paths: Iterable[Path], root: Path | None = None) -> Definitions:
     """Loads definition files; locations contain paths relative to `root`. Raises DefinitionError."""
     report = Report()
-    drafts: list[_Draft | _OtherNames] = []
+    drafts: list[_Part] = []
     for path in paths:
         file = path.relative_to(root).as_posix() if root else path.as_posix()
         try:
@@ -91,11 +102,18 @@ def load_text(text: str, file: str = "<text>") -> Definitions:
     return definitions
 
 
-def _drafts(text: str, file: str, report: Report) -> list[_Draft | _OtherNames]:
-    drafts: list[_Draft | _OtherNames] = []
+def _drafts(text: str, file: str, report: Report) -> list[_Part]:
+    drafts: list[_Part] = []
+    variants: dict[str, tuple[Mapping[str, str], ...]] = {}
     for field in compose(text, file, report):
         with report.collecting():
             fields = field.fields
+            if "variants" in fields.keys:
+                variants.update(read_variants(fields))
+                continue
+            if "rule" in fields.keys:
+                drafts.append(_Rules(read_rule(fields, variants)))
+                continue
             read = next((_OTHER_ITEMS[key] for key in fields.keys if key in _OTHER_ITEMS), _record)
             draft = read(fields)
             if draft:
@@ -316,7 +334,7 @@ def _result_rule(field: Field) -> ResultRule:
 # ------------------------------------------------------------------------------------------------ calls
 
 
-def _complete(parts: list[_Draft | _OtherNames], report: Report) -> Definitions:
+def _complete(parts: list[_Part], report: Report) -> Definitions:
     """Parses the calls of all records, and checks the records."""
     drafts = [each for each in parts if isinstance(each, _Draft)]
     others = [each for each in parts if isinstance(each, _OtherNames)]
@@ -343,7 +361,12 @@ def _complete(parts: list[_Draft | _OtherNames], report: Report) -> Definitions:
     if report.problems:
         return Definitions(tuple(ops))
     definitions = Definitions(tuple(_resolved(ops)))
-    return replace(definitions, gradients=derive_gradients(definitions, report))
+    rules = [rule for each in parts if isinstance(each, _Rules) for rule in each.rules]
+    return replace(
+        definitions,
+        gradients=derive_gradients(definitions, report),
+        rules=complete_rules(rules, definitions.overloads, report),
+    )
 
 
 def _resolved(ops: list[Op]) -> Iterator[Op]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from codegen.derive.gradients import Gradients
     from codegen.kinds.kind import Kind
     from codegen.program import Program
+    from codegen.rules import Rule
 
 
 @dataclass(frozen=True)
@@ -482,6 +483,7 @@ class Definitions:
 
     ops: tuple[Op, ...]
     gradients: Mapping[str, Gradients] = field(default_factory=dict)  # by full name
+    rules: tuple[Rule, ...] = ()
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:

@@ -15,7 +15,7 @@ from codegen.checking import Scope, operand_sort
 from codegen.compute_types import is_complex
 from codegen.derivative import ZERO, added, derivative, multiplied
 from codegen.dims import ALIGNED, Link, Relation
-from codegen.expression import Expression, Node, Variable
+from codegen.expression import Binary, Expression, Node, Variable
 from codegen.intrinsics import SCALAR
 from codegen.kernel_printer import KernelPrinter
 from codegen.kinds import branches
@@ -121,6 +121,13 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
     def only_selects(self, name: str) -> bool:
         return all(expression.only_selects(name) for expression in self._all)
 
+    def commutes(self, op: Op) -> bool:
+        names = [argument.name for argument in op.signature.tensor_arguments]
+        if len(names) != 2 or len(op.signature.arguments) != 2:
+            return False
+        exchanged = {names[0]: names[1], names[1]: names[0]}
+        return all(_sorted(each.root, {}) == _sorted(each.root, exchanged) for each in self._all)
+
     def replaced(self, op: Op) -> Argument | None:
         return op.receiver if len(op.signature.results) == 1 else None
 
@@ -132,3 +139,15 @@ def _adjoint(op: Op, expressions: tuple[Expression, ...], name: str) -> Node:
     for expression, result, grad in grads:
         total = added(total, multiplied(Variable(grad), derivative(expression.root, name, result)))
     return total
+
+
+def _sorted(node: Node, names: Mapping[str, str]) -> str:
+    """Prints an expression with other names, and the operands of sums and products in a fixed order."""
+    match node:
+        case Variable(name=name):
+            return names.get(name, name)
+        case Binary(operator="+" | "*" as operator, left=left, right=right):
+            return f"({operator.join(sorted((_sorted(left, names), _sorted(right, names))))})"
+    label = getattr(node, "function", getattr(node, "operator", type(node).__name__))
+    parts = ", ".join(_sorted(each, names) for each in node.children)
+    return f"{label}({parts})" if parts else repr(node)

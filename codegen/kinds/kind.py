@@ -204,6 +204,10 @@ class Kind(ABC):
         """Returns whether a number argument is not computed with, but at most selected as an element."""
         return False
 
+    def commutes(self, op: Op) -> bool:
+        """Returns whether the first two operands can be exchanged, bit for bit."""
+        return False
+
     def replaced(self, op: Op) -> Argument | None:
         """Returns the argument that the in-place form overwrites, or None if there is no such form."""
         return None

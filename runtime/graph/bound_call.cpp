@@ -20,26 +20,28 @@ of_value number_value(of_value_kind kind, const of_scalar& number) {
 
 }  // namespace
 
-void BoundCall::bind(const Node& node, const Registers& registers, of_generator generator) {
+void BoundCall::set_generators(const Schema& schema, of_generator generator) {
+  for (size_t i = 0; i < arguments_.size(); ++i)
+    if (arguments_[i].kind == OF_VALUE_NONE && schema.arguments[i].type == ArgumentType::kGenerator)
+      arguments_[i] = {OF_VALUE_GENERATOR, 0, {.generator = generator}};
+}
+
+void BoundCall::bind(std::span<const Argument> arguments, const Registers& registers) {
   // Lists must not move once values refer to them.
   size_t integers = 0, tensors = 0;
-  for (const Argument& argument : node.arguments) {
+  for (const Argument& argument : arguments) {
     integers += argument.sizes.size();
     tensors += argument.values.size();
   }
   integers_.resize(integers);
   tensors_.resize(tensors);
-  arguments_.resize(node.arguments.size());
+  arguments_.resize(arguments.size());
   int64_t* next_integer = integers_.data();
   of_tensor* next_tensor = tensors_.data();
-  for (size_t i = 0; i < node.arguments.size(); ++i) {
-    const Argument& argument = node.arguments[i];
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    const Argument& argument = arguments[i];
     of_value& value = arguments_[i] = {argument.kind, 0, {}};
     switch (argument.kind) {
-      case OF_VALUE_NONE:
-        if (generator && node.op->schema().arguments[i].type == ArgumentType::kGenerator)
-          value = {OF_VALUE_GENERATOR, 0, {.generator = generator}};
-        break;
       case OF_VALUE_BOOL:
       case OF_VALUE_FLOAT:
       case OF_VALUE_UINT:

@@ -30,10 +30,16 @@ class BoundCall {
  public:
   // Binds the arguments of a call, whose operands must be there. `generator` replaces a generator that is not given, or
   // is null.
-  void bind(const Node& node, const Registers& registers, of_generator generator);
+  void bind(const Node& node, const Registers& registers, of_generator generator) {
+    bind(node.arguments, registers);
+    if (generator) set_generators(node.op->schema(), generator);
+  }
+  void bind(std::span<const Argument> arguments, const Registers& registers);
   std::span<const of_value> arguments() const { return arguments_; }
 
  private:
+  void set_generators(const Schema& schema, of_generator generator);
+
   std::vector<of_value> arguments_;
   std::vector<int64_t> integers_;
   std::vector<of_tensor> tensors_;

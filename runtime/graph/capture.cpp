@@ -1,6 +1,5 @@
 #include "graph/capture.h"
 
-#include <algorithm>
 #include <set>
 
 #include "base/characters.h"
@@ -9,21 +8,11 @@
 #include "dispatch/layers.h"
 #include "graph/dead_code.h"
 #include "graph/merge.h"
+#include "graph/samples.h"
 
 namespace oneflow::graph {
 
 namespace {
-
-// The runs of a program with sizes that vary: with kNear neighbouring sizes, which have all remainders of division by
-// up to kNear, and with kFar that are further away. A run takes little, since nothing is computed.
-constexpr int64_t kNear = 32, kFar = 8;
-
-// Returns how far a named size is from that of the example, in steps. Each size has an order of its own, so that it
-// shows which one a number follows from.
-int64_t distance_of(int64_t size, int64_t run) {
-  const int64_t near = run * (2 * size + 1) % kNear;
-  return run < kNear ? near : near + kNear * (1 + (run + size) % kFar);
-}
 
 // Returns a tensor with the elements of another one at this time, and without what layers keep with it.
 TensorRef snapshot(const Tensor& tensor) {
@@ -79,25 +68,10 @@ Capture::Capture(std::vector<ExampleInput> inputs, std::string input_structure, 
     }
   }
   for (const NamedSize& size : sizes_) check_example(size);
-  const auto count = static_cast<size_t>(sizes_.empty() ? 1 : kNear + kFar);
-  for (size_t run = 0; run < count; ++run) runs_.push_back(sizes_of_run(run));
+  runs_ = sample_sizes(sizes_);
 }
 
 Capture::~Capture() = default;
-
-std::vector<int64_t> Capture::sizes_of_run(size_t run) const {
-  std::vector<int64_t> sizes;
-  for (size_t i = 0; i < sizes_.size(); ++i) {
-    const NamedSize& size = sizes_[i];
-    int64_t distance = distance_of(static_cast<int64_t>(i), static_cast<int64_t>(run));
-    if (__builtin_mul_overflow(distance, size.step, &distance)) distance = 0;
-    // Where the range ends, sizes below the example serve as well.
-    const bool fits_above = distance <= size.maximum - size.example;
-    const int64_t chosen = fits_above ? size.example + distance : size.example - distance;
-    sizes.push_back(std::clamp(chosen, size.minimum, size.maximum - (size.maximum - size.minimum) % size.step));
-  }
-  return sizes;
-}
 
 void Capture::name(const Tensor& constant, std::string name) {
   names_.try_emplace(&constant, std::move(name), share(constant));

@@ -57,7 +57,6 @@ class Capture final : public of_capture_object {
   Ref<Graph> finish();
 
  private:
-  std::vector<int64_t> sizes_of_run(size_t run) const;
   RecordedScope& running_scope();
 
   const std::vector<ExampleInput> inputs_;

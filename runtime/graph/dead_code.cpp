@@ -6,23 +6,18 @@ namespace oneflow::graph {
 
 namespace {
 
-// Returns whether each value is used.
-std::vector<bool> used_values(Program& program) {
-  std::vector<bool> is_used(program.values.size(), false);
-  for (const Output& output : program.outputs) is_used[index(output.value)] = true;
-  std::vector<Node> kept;
-  for (size_t i = program.nodes.size(); i-- > 0;) {
-    Node& node = program.nodes[i];
-    const bool stays =
-        node.writes || draws_numbers(*node.op) ||
-        std::any_of(node.results.begin(), node.results.end(), [&](ValueId result) { return is_used[index(result)]; });
-    if (!stays) continue;
-    for_each_needed(node, [&](ValueId value) { is_used[index(value)] = true; });
-    kept.push_back(std::move(node));
-  }
-  std::reverse(kept.begin(), kept.end());
-  program.nodes = std::move(kept);
-  return is_used;
+// Returns the position of the call that defines each value; -1 for inputs and constants.
+std::vector<int> definitions(const Program& program) {
+  std::vector<int> found(program.values.size(), -1);
+  std::vector<bool> is_defined(program.values.size(), false);
+  for (const Input& input : program.inputs) is_defined[index(input.value)] = true;
+  for (const Constant& constant : program.constants) is_defined[index(constant.value)] = true;
+  for (size_t i = 0; i < program.nodes.size(); ++i)
+    for (const ValueId result : program.nodes[i].results) {
+      if (!is_defined[index(result)]) found[index(result)] = static_cast<int>(i);
+      is_defined[index(result)] = true;
+    }
+  return found;
 }
 
 class Renumbering {
@@ -84,9 +79,30 @@ class Renumbering {
 
 }  // namespace
 
-void remove_dead_code(Program& program) {
-  const std::vector<bool> is_used = used_values(program);
+void remove_unused_calls(Program& program) {
+  const std::vector<int> definition = definitions(program);
+  std::vector<bool> is_used(program.values.size(), false);
+  for (const Output& output : program.outputs) is_used[index(output.value)] = true;
+  std::vector<Node> kept;
+  for (size_t i = program.nodes.size(); i-- > 0;) {
+    Node& node = program.nodes[i];
+    // A call that returns an operand as it is defines nothing.
+    const auto is_needed = [&](ValueId result) {
+      return is_used[index(result)] && definition[index(result)] == static_cast<int>(i);
+    };
+    const bool stays =
+        node.writes || draws_numbers(*node.op) || std::any_of(node.results.begin(), node.results.end(), is_needed);
+    if (!stays) continue;
+    for_each_needed(node, [&](ValueId value) { is_used[index(value)] = true; });
+    kept.push_back(std::move(node));
+  }
+  std::reverse(kept.begin(), kept.end());
+  program.nodes = std::move(kept);
   std::erase_if(program.constants, [&](const Constant& constant) { return !is_used[index(constant.value)]; });
+}
+
+void remove_dead_code(Program& program) {
+  remove_unused_calls(program);
   Renumbering(program).run();
 }
 

@@ -7,8 +7,10 @@
 namespace oneflow::graph {
 
 // Removes the calls that no output depends on, and constants that nothing uses. Calls that write, or that draw random
-// numbers, stay: later ones draw others without them. Numbers the values that are left in the order of their
-// definitions.
+// numbers, stay: later ones draw others without them.
+void remove_unused_calls(Program& program);
+
+// The same, and numbers the values that are left in the order of their definitions.
 void remove_dead_code(Program& program);
 
 }  // namespace oneflow::graph

@@ -38,6 +38,14 @@ Recording* recording_of(const Call& call) {
   return found;
 }
 
+// Returns whether a tensor of a call stands for a value.
+bool is_symbolic(const Call& call) {
+  bool found = false;
+  for_each_tensor(call, [&](int, int, const Tensor& tensor) { found |= symbol_of(tensor) != nullptr; });
+  for_each_given(call.results, [&](const Tensor& tensor) { found |= symbol_of(tensor) != nullptr; });
+  return found;
+}
+
 // The results of a call for inference, of which those that are not taken are released.
 struct InferredResults {
   ~InferredResults() {
@@ -56,6 +64,8 @@ void enter(of_layer_call& state) {
   Call& call = state.call;
   Recording* const recording = recording_of(call);
   if (!recording || call.infer_only) return next_layer(state, OF_BODY_HIDDEN);
+  const bool is_constant = recording->constant_calls() && !is_symbolic(call);
+  if (is_constant) return is_read(call) ? next_layer(state, OF_BODY_HIDDEN) : recording->constant_calls()->run(state);
   if (is_read(call)) {
     const Tensor& read = call.tensor(0);
     if (!symbol_of(read) && !recording->written().contains(recording->value_of(read)))
@@ -89,6 +99,27 @@ void RecordedScope::pause(bool paused) {
 
 RecordedScope::~RecordedScope() {
   if (is_of_this_thread()) pause(true);
+}
+
+void ConstantCalls::run(of_layer_call& state) {
+  Call& call = state.call;
+  const size_t number = next_++;
+  Done done{&call.op, {}, {}, {}};
+  for (size_t i = 0; i < call.schema().arguments.size(); ++i) done.arguments.push_back(argument_of(call.arguments[i]));
+  for_each_tensor(call, [&](int, int, const Tensor& tensor) { done.operands.push_back(share(tensor)); });
+  const auto is_same = [](const TensorRef& a, const TensorRef& b) { return a.get() == b.get(); };
+  if (number < done_.size() && done_[number].op == done.op && done_[number].arguments == done.arguments &&
+      std::equal(done.operands.begin(), done.operands.end(), done_[number].operands.begin(),
+                 done_[number].operands.end(), is_same)) {
+    for (size_t i = 0; i < call.results.size(); ++i)
+      call.results[i] = {OF_VALUE_TENSOR, 0, {.tensor = to_handle(TensorRef(done_[number].results[i]).detach())}};
+    return;
+  }
+  const bool is_kept = !call.schema().gives_list && !call.writes_given && number == done_.size();
+  next_layer(state, OF_BODY_HIDDEN);
+  if (!is_kept) return;
+  for (const of_value& result : call.results) done.results.push_back(share(*to_tensor(result.as.tensor)));
+  done_.push_back(std::move(done));
 }
 
 void Recording::attach(const Tensor& tensor, ValueId value) {

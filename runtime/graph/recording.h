@@ -24,11 +24,34 @@ struct RecordedValue {
   ValueId root;
 };
 
+// The calls of constants in several runs of a program, each of which is computed once.
+class ConstantCalls {
+ public:
+  // Starts the next run.
+  void start_run() { next_ = 0; }
+  // Computes a call, or returns the results that it had in an earlier run.
+  void run(of_layer_call& state);
+
+ private:
+  struct Done {
+    const Operator* op;
+    std::vector<Argument> arguments;
+    std::vector<TensorRef> operands, results;
+  };
+
+  std::vector<Done> done_;  // in their order in the first run
+  size_t next_ = 0;
+};
+
 // The calls of one run. Its values are tensors without memory, which carry their numbers; other tensors that it uses
 // are constants. Used by one thread at a time.
 class Recording final : public RefCounted<Recording> {
  public:
-  static Ref<Recording> create() { return Ref<Recording>::adopt(new Recording); }
+  // With `constants`, which must outlive the recording, calls whose operands are no values are computed at once, and
+  // not recorded.
+  static Ref<Recording> create(ConstantCalls* constants = nullptr) {
+    return Ref<Recording>::adopt(new Recording(constants));
+  }
 
   // Adds a value, and returns a tensor that stands for it.
   TensorRef add_value(of_dtype dtype, of_device device, Sizes sizes);
@@ -39,6 +62,7 @@ class Recording final : public RefCounted<Recording> {
   // Makes an end: the tensors of its values cannot be used any more.
   void end() { is_open_ = false; }
   bool is_open() const { return is_open_; }
+  ConstantCalls* constant_calls() const { return constant_calls_; }
 
   const std::vector<RecordedValue>& values() const { return values_; }
   const std::vector<Node>& nodes() const { return nodes_; }
@@ -50,7 +74,7 @@ class Recording final : public RefCounted<Recording> {
   void destroy() noexcept { delete this; }
 
  private:
-  Recording() = default;
+  explicit Recording(ConstantCalls* constants) : constant_calls_(constants) {}
   ~Recording() = default;
   Argument argument_of(const of_value& value);
   void mark_written(ValueId value) { written_.insert(values_[static_cast<size_t>(value)].root); }
@@ -58,6 +82,7 @@ class Recording final : public RefCounted<Recording> {
   void attach(const Tensor& tensor, ValueId value);
   ValueId store_result(Call& call, of_tensor inferred, of_tensor given, of_tensor& result);
 
+  ConstantCalls* const constant_calls_;
   std::atomic<bool> is_open_ = true;
   std::vector<RecordedValue> values_;
   std::vector<Node> nodes_;

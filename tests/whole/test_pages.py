@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["README.md", "docs/files.md", "docs/graphs.md", "docs/onnx.md"]
+PAGES = ["README.md", "docs/files.md", "docs/graphs.md", "docs/onnx.md", "docs/passes.md"]
 MODELS = ROOT / "tests" / "data" / "onnx"  # the programs find them in their folder
 COMMANDS = {
     "python": [str(ROOT / ".venv" / "bin" / "python"), "-c"],

@@ -26,19 +26,28 @@ function childrenOf(nodes) {
 /** The key that the constructor requires, so that only capture() and load() create graphs. */
 const KEY = Symbol('graph');
 
+/** What passes have done to a graph. */
+const Report = {
+  toString() {
+    return this.table;
+  },
+};
+
 /** A program of calls of operators with its constants. It does not change. */
 class Graph {
   #handle;
   #inputs;
   #outputs;
   #names;
+  #report;
 
-  constructor(key, handle) {
+  constructor(key, handle, report) {
     if (key !== KEY) throw makeError('TypeMismatch', 'Graph: graphs are made by capture(...) and load(path)');
     this.#handle = handle;
     this.#inputs = native.graphNodes(handle, INPUT);
     this.#outputs = native.graphNodes(handle, OUTPUT);
     this.#names = childrenOf(this.#inputs).map((node) => node.key);
+    this.#report = report;
     Object.freeze(this);
   }
 
@@ -74,6 +83,19 @@ class Graph {
   async runAsync(inputs, options) {
     const {states, args} = this.#arguments('runAsync', inputs, options);
     return this.#results(states, await traced(withMemory(() => native.runGraphAsync(...args))));
+  }
+
+  get report() {
+    return this.#report;
+  }
+
+  optimize(options) {
+    return this.#optimized(withMemory(() => native.optimizeGraph(...this.#optimizeArguments('optimize', options))));
+  }
+
+  async optimizeAsync(options) {
+    const args = this.#optimizeArguments('optimizeAsync', options);
+    return this.#optimized(await traced(withMemory(() => native.optimizeGraphAsync(...args))));
   }
 
   save(path) {
@@ -112,22 +134,45 @@ class Graph {
     return new Map(names.map((name, i) => [name, list[i]]));
   }
 
-  #arguments(method, inputs, options) {
-    const {states, generator} = optionsOf(method, options, ['states', 'generator']);
-    if (generator !== undefined && generator !== null && !isGenerator(generator)) {
-      throw makeError('TypeMismatch', `${method}: generator must be Generator, got ${describe(generator)}`);
+  #optimized({handle, ...report}) {
+    return new Graph(KEY, handle, Object.freeze(Object.assign(Object.create(Report), report)));
+  }
+
+  #optimizeArguments(method, options) {
+    const given = optionsOf(method, options, ['level', 'inputs', 'without', 'measure']);
+    const {level = 2, inputs, without = [], measure} = given;
+    if (!Number.isSafeInteger(level)) {
+      throw makeError('TypeMismatch', `${method}: level must be integer, got ${describe(level)}`);
     }
+    if (!Array.isArray(without)) {
+      throw makeError('TypeMismatch', `${method}: without must be an array of strings, got ${describe(without)}`);
+    }
+    const names = without.map((name) => checkText(method, 'a name in without', name));
+    const {slots, tensors} = inputs === undefined ? {slots: [], tensors: []} : this.#tensors(method, inputs);
+    return [this.#handle, level, names, flagOf(method, 'measure', measure, true), slots, ...tensors];
+  }
+
+  /** Returns the slots of the inputs, and the tensors. */
+  #tensors(method, inputs) {
     const nodes = nodesOf(method, this.#bind(method, inputs), 'the inputs');
     const isAlike = nodes.kinds.length === this.#inputs.length && this.#inputs.every(({kind, count, key}, i) =>
       nodes.kinds[i] === kind && nodes.counts[i] === count && nodes.keys[i] === key);
     if (!isAlike) {
       throw makeError('TypeMismatch', `${method}: the inputs are nested in another way than at the capture`);
     }
-    const slots = nodes.slots.filter((_, i) => nodes.kinds[i] === TENSOR);
+    return {slots: nodes.slots.filter((_, i) => nodes.kinds[i] === TENSOR), tensors: nodes.tensors};
+  }
+
+  #arguments(method, inputs, options) {
+    const {states, generator} = optionsOf(method, options, ['states', 'generator']);
+    if (generator !== undefined && generator !== null && !isGenerator(generator)) {
+      throw makeError('TypeMismatch', `${method}: generator must be Generator, got ${describe(generator)}`);
+    }
+    const {slots, tensors} = this.#tensors(method, inputs);
     const drawn = isGenerator(generator) ? live(generator, method, 'generator') : 0;
     return {
       states: flagOf(method, 'states', states, false),
-      args: [this.#handle, slots, drawn, ...nodes.tensors, generator],
+      args: [this.#handle, slots, drawn, ...tensors, generator],
     };
   }
 
@@ -258,4 +303,6 @@ async function loadAsync(path, options) {
   return newGraph(await traced(native.loadGraphAsync(pathOf('loadAsync', path), flag)));
 }
 
-module.exports = {graph: {Graph, capture, load, loadAsync}, newGraph, rangeOf};
+const passes = () => native.graphPasses();
+
+module.exports = {graph: {Graph, capture, load, loadAsync, passes}, newGraph, rangeOf};

@@ -1008,6 +1008,37 @@ export interface RunOptions {
   /** Random operators draw from it instead of the default generator. */
   generator?: Generator | null;
 }
+/** The options of `Graph.optimize()`. */
+export interface OptimizeOptions {
+  /** 0 removes calls, 1 also makes changes that give the same bits, 2 also those that round differently. Default: 2. */
+  level?: number;
+  /** Inputs for the runs that measure errors, as for `run()`. By default they are random. */
+  inputs?: TensorTree;
+  /** The names of passes that do not run. */
+  without?: string[];
+  /** Whether the graph runs before and after each pass, to measure the error that it causes. Default: true. */
+  measure?: boolean | null;
+}
+/** What passes have done to a graph. `toString()` returns a table. */
+export interface OptimizeReport {
+  /** The passes that have changed something. The error is the largest measured one; NaN if it was not measured. */
+  passes: {name: string; changes: number; callsBefore: number; callsAfter: number; error: number}[];
+  /** The error of all together. */
+  error: number;
+  /** A table of all. */
+  table: string;
+}
+/** A pass over graphs. */
+export interface PassInfo {
+  /** The name. */
+  name: string;
+  /** What it does. */
+  summary: string;
+  /** From which level on `Graph.optimize()` runs it. */
+  level: number;
+  /** The largest relative error that one of its changes causes; 0 if results stay the same. */
+  error: number;
+}
 
 /** Graphs: functions that are captured once, saved with their weights, and run without the code that made them. */
 export namespace graph {
@@ -1032,6 +1063,12 @@ export namespace graph {
     run(inputs: TensorTree, options?: RunOptions): any;
     /** Runs the graph on another thread. */
     runAsync(inputs: TensorTree, options?: RunOptions): Promise<any>;
+    /** Returns a graph that computes the same with fewer or faster calls. Throws InvalidArgument for an unknown pass. */
+    optimize(options?: OptimizeOptions): Graph;
+    /** Optimizes the graph on another thread. */
+    optimizeAsync(options?: OptimizeOptions): Promise<Graph>;
+    /** What the passes have done that made this graph; undefined for one that `optimize()` has not made. */
+    readonly report: OptimizeReport | undefined;
     /** Saves the graph to a file: a safetensors file, whose tensors are the constants. Throws FileError. */
     save(path: string | URL): void;
     /** Saves the graph on another thread. */
@@ -1061,6 +1098,8 @@ export namespace graph {
   function load(path: string | URL, options?: {verify?: boolean | null}): Graph;
   /** Loads a graph on another thread. */
   function loadAsync(path: string | URL, options?: {verify?: boolean | null}): Promise<Graph>;
+  /** Returns all passes, in the order in which they run. */
+  function passes(): PassInfo[];
 }
 
 /** The options of `onnx.load()`. */

@@ -237,6 +237,91 @@ class RunTask : public Task {
   std::vector<of_value> outputs_;
 };
 
+class OptimizeTask : public Task {
+ public:
+  // Copies the arguments: graph, level, names of passes, whether errors are measured, slots of inputs.
+  explicit OptimizeTask(const Call& call) : session_(of_session_retain(session_of(call))), without_(call.strings(2)) {
+    options_.struct_size = sizeof(options_);
+    options_.level = static_cast<int32_t>(call.integer(1));
+    options_.measure = call.boolean(3);
+    for (const int64_t slot : call.integers(4)) inputs_.push_back(of_tensor_retain(call.environment().get(slot)));
+  }
+  ~OptimizeTask() override {
+    for (of_tensor tensor : inputs_) of_tensor_release(tensor);
+    of_report_release(report_);
+  }
+
+  of_status run() override {
+    std::vector<const char*> names;
+    for (const std::string& name : without_) names.push_back(name.c_str());
+    options_.without = names.data();
+    options_.without_count = names.size();
+    options_.inputs = inputs_.data();
+    options_.input_count = inputs_.size();
+    of_graph graph = nullptr;
+    const of_status status = of_graph_optimize(of_session_graph(session_.get()), &options_, &graph, &report_);
+    if (status != OF_OK) return status;
+    const Owned<of_graph_object> owned(graph);
+    of_session session = nullptr;
+    const of_status created = of_session_create(graph, nullptr, &session);
+    optimized_.reset(session);
+    return created;
+  }
+  // Returns {handle, passes, error, table}.
+  Napi::Value finish(Environment& environment) override {
+    const Napi::Env env = environment.env();
+    of_report_info info{};
+    info.struct_size = sizeof(info);
+    of_report_get_info(report_, &info);
+    auto object = Napi::Object::New(env);
+    object.Set("handle", session_to_js(env, std::move(optimized_)));
+    object.Set("passes", array_of(env, info.pass_count, [&](size_t i) {
+                 const of_pass_report& pass = info.passes[i];
+                 auto row = Napi::Object::New(env);
+                 row.Set("name", pass.name);
+                 row.Set("changes", static_cast<double>(pass.changes));
+                 row.Set("callsBefore", static_cast<double>(pass.calls_before));
+                 row.Set("callsAfter", static_cast<double>(pass.calls_after));
+                 row.Set("error", pass.error);
+                 return row;
+               }));
+    object.Set("error", info.error);
+    object.Set("table", info.text);
+    return object;
+  }
+
+ private:
+  const Owned<of_session_object> session_;
+  const std::vector<std::string> without_;
+  std::vector<of_tensor> inputs_;
+  of_optimize_options options_{};
+  Owned<of_session_object> optimized_;
+  of_report report_ = nullptr;
+};
+
+// optimizeGraph(graph, level, names, measure, slots, ...keepAlive): returns {handle, passes, error, table};
+// optimizeGraphAsync() returns a promise.
+template <bool is_async>
+Napi::Value optimize_graph(const Call& call) {
+  return run_task<is_async>(call, std::make_unique<OptimizeTask>(call));
+}
+
+// graphPasses(): returns an array of {name, summary, level, error}.
+Napi::Value graph_passes(const Call& call) {
+  const Napi::Env env = call.Env();
+  const of_pass* passes = nullptr;
+  uint64_t count = 0;
+  call.check(of_graph_passes(&passes, &count));
+  return array_of(env, count, [&](size_t i) {
+    auto object = Napi::Object::New(env);
+    object.Set("name", passes[i].name);
+    object.Set("summary", passes[i].summary);
+    object.Set("level", passes[i].level);
+    object.Set("error", passes[i].error);
+    return object;
+  });
+}
+
 // loadGraph(path, verify): returns a graph; loadGraphAsync() returns a promise.
 template <bool is_async>
 Napi::Value load_graph(const Call& call) {
@@ -330,6 +415,9 @@ void add_graph_functions(Exports& exports) {
   exports.add<load_onnx<true>>("loadOnnxAsync");
   exports.add<save_graph<false>>("saveGraph");
   exports.add<save_graph<true>>("saveGraphAsync");
+  exports.add<optimize_graph<false>>("optimizeGraph");
+  exports.add<optimize_graph<true>>("optimizeGraphAsync");
+  exports.add<graph_passes>("graphPasses");
   exports.add<run_graph<false>>("runGraph");
   exports.add<run_graph<true>>("runGraphAsync");
   exports.add("graphText", [](const Call& call) { return info_of(call).text; });

@@ -22,6 +22,9 @@ from typing import Any, NamedTuple
 from oneflow_py import _native as native
 from oneflow_py._native import InvalidArgument, Tensor, TypeMismatch
 from oneflow_py.nested import TENSOR, encoded_path, encoded_text, nodes_of, restored, type_name
+from oneflow_py.passes import PassInfo, PassReport, Report, passes
+
+__all__ = ["Graph", "PassInfo", "PassReport", "Report", "ValueInfo", "capture", "load", "passes"]
 
 # The parts of a graph, as the C API numbers them.
 _INPUT, _OUTPUT, _CONSTANT = range(3)
@@ -49,8 +52,9 @@ class Graph:
     It does not change. `str()` gives its text, a line per call.
     """
 
-    def __init__(self, handle: native._Graph) -> None:
+    def __init__(self, handle: native._Graph, report: Report | None = None) -> None:
         self._handle = handle
+        self._report = report
         self._inputs = handle.nodes(_INPUT)
         self._outputs = handle.nodes(_OUTPUT)
         self._returned = sum(kind == TENSOR for kind, *_ in self._outputs)
@@ -107,6 +111,35 @@ class Graph:
     def save(self, path: str | bytes | os.PathLike[Any]) -> None:
         """Saves the graph to a file: a safetensors file, whose tensors are the constants. Raises FileError."""
         self._handle.save(encoded_path("save", path))
+
+    def optimize(
+        self, level: int = 2, *, inputs: Any = None, without: Sequence[str] = (), measure: bool = True
+    ) -> Graph:
+        """Returns a graph that computes the same with fewer or faster calls. Its `report` says what each pass has done.
+
+            level: 0 removes calls, 1 also makes changes that give the same bits, 2 also those that round differently
+            inputs: as for a run, for the runs that measure errors; by default they are random
+            without: the names of passes that do not run; see `passes`
+            measure: whether the graph runs before and after each pass, to measure the error that it causes
+
+        Raises InvalidArgument for an unknown pass.
+        """
+        if isinstance(level, bool) or not isinstance(level, int):
+            raise TypeMismatch(f"optimize: level must be int, got {type_name(level)}")
+        if not isinstance(measure, bool):
+            raise TypeMismatch(f"optimize: measure must be bool, got {type_name(measure)}")
+        if isinstance(without, str) or not isinstance(without, Sequence | set | frozenset):
+            raise TypeMismatch(f"optimize: without must be a list of str, got {type_name(without)}")
+        names = [encoded_text("optimize", "a name in without", name) for name in without]
+        arguments = inputs if isinstance(inputs, tuple | list) else (inputs,)
+        tensors = [] if inputs is None else self._tensors(tuple(arguments), {})
+        handle, rows, error, table = self._handle.optimize(level, names, measure, tensors)
+        return Graph(handle, Report([PassReport(*row) for row in rows], error, table))
+
+    @property
+    def report(self) -> Report | None:
+        """What the passes have done that made this graph; None for one that `optimize` has not made."""
+        return self._report
 
     def __str__(self) -> str:
         return self._handle.text()

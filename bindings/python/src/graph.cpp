@@ -89,6 +89,8 @@ struct Graph {
     return OwnedTensor(tensor);
   }
   std::vector<OwnedTensor> run(const std::vector<BorrowedTensor>& inputs, nb::handle generator) const;
+  nb::tuple optimize(int level, const std::vector<nb::bytes>& without, bool measure,
+                     const std::vector<BorrowedTensor>& inputs) const;
   void save(const nb::bytes& path) const {
     require(run_unlocked([&] { return of_graph_save(handle(), path.c_str()); }));
   }
@@ -167,6 +169,47 @@ std::vector<OwnedTensor> Graph::run(const std::vector<BorrowedTensor>& inputs, n
   return results;
 }
 
+// Returns the graph that passes have made, what each has done as tuples (name, changes, calls before, calls after,
+// error), the error of the whole, and a table.
+nb::tuple Graph::optimize(int level, const std::vector<nb::bytes>& without, bool measure,
+                          const std::vector<BorrowedTensor>& inputs) const {
+  std::vector<const char*> names;
+  for (const nb::bytes& name : without) names.push_back(name.c_str());
+  std::vector<of_tensor> tensors;
+  for (const BorrowedTensor& input : inputs) tensors.push_back(input.handle);
+  of_optimize_options options{};
+  options.struct_size = sizeof(options);
+  options.level = level;
+  options.without = names.data();
+  options.without_count = names.size();
+  options.measure = measure;
+  options.inputs = tensors.data();
+  options.input_count = tensors.size();
+  of_graph graph = nullptr;
+  of_report report = nullptr;
+  require(run_unlocked([&] { return of_graph_optimize(handle(), &options, &graph, &report); }));
+  const Owned<of_report, of_report_release> owned(report);
+  Graph optimized = graph_of(graph);
+  of_report_info info{};
+  info.struct_size = sizeof(info);
+  require(of_report_get_info(report, &info));
+  nb::list rows;
+  for (const of_pass_report& pass : std::span(info.passes, info.pass_count))
+    rows.append(nb::make_tuple(pass.name, pass.changes, pass.calls_before, pass.calls_after, pass.error));
+  return nb::make_tuple(std::move(optimized), rows, info.error, info.text);
+}
+
+// Returns tuples (name, summary, level, error).
+nb::list passes() {
+  const of_pass* found = nullptr;
+  uint64_t count = 0;
+  require(of_graph_passes(&found, &count));
+  nb::list list;
+  for (const of_pass& pass : std::span(found, count))
+    list.append(nb::make_tuple(pass.name, pass.summary, pass.level, pass.error));
+  return list;
+}
+
 }  // namespace
 
 void add_graph_functions(PyObject* module) {
@@ -175,6 +218,7 @@ void add_graph_functions(PyObject* module) {
   scope.def("_finish_capture", finish_capture);
   scope.def("_load_graph", load_graph);
   scope.def("_load_onnx", load_onnx);
+  scope.def("_passes", passes);
   nb::class_<Capture>(scope, "_Capture", nb::is_final())
       .def("begin", &Capture::begin)
       .def("end", &Capture::end)
@@ -190,6 +234,7 @@ void add_graph_functions(PyObject* module) {
       .def("nodes", &Graph::nodes)
       .def("constant", &Graph::constant)
       .def("run", &Graph::run, nb::arg("inputs"), nb::arg("generator").none())
+      .def("optimize", &Graph::optimize)
       .def("save", &Graph::save);
 }
 

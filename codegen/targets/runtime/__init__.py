@@ -1,6 +1,6 @@
 """The tables of the runtime: one C++ file per definition file with schemas, rules and the programs of composites.
 
-A header has the programs for sizes and index maps.
+A header has the programs for sizes and index maps. One file has the rules of graphs.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from codegen.model import Definitions
 from codegen.printer import RESERVED
 from codegen.target import Output, Target
 from codegen.targets.runtime.families import Family
+from codegen.targets.runtime.rules import RuleSource, called
 
 
 class Runtime(Target):
@@ -31,3 +32,7 @@ class Runtime(Target):
         width = max(len(family.table) for family in families)
         text = self.templates.render("operators.cpp.j2", families=families, sources=sources, width=width)
         yield Output("runtime/generated/operators.cpp", text)
+        rules = [RuleSource(rule, definitions) for rule in definitions.rules]
+        files = sorted({rule.op.location.file for rule in definitions.rules})
+        text = self.templates.render("rules.cpp.j2", rules=rules, files=files, called=called(rules))
+        yield Output("runtime/generated/rules.cpp", text)

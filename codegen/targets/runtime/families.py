@@ -151,6 +151,12 @@ class OperatorSource:
         return [function.text for function in self._functions if not function.is_template]
 
     @property
+    def body(self) -> str:
+        """Returns the name of the function of a composite."""
+        assert self._function
+        return self._function.name
+
+    @property
     def templates(self) -> list[str]:
         """Returns the definitions of the record's function templates."""
         return [function.text for function in self._functions if function.is_template]

@@ -120,6 +120,56 @@ OF_API of_status of_graph_save(of_graph graph, const char* path);
  * its checksum. */
 OF_API of_status of_graph_load(const char* path, bool verify, of_graph* result);
 
+/* ---------------------------------------------------------------- passes */
+
+/* A step that makes a graph smaller or faster. */
+typedef struct of_pass {
+  const char* name;
+  const char* summary;
+  int32_t level; /* from which level on it runs */
+  double error;  /* the largest relative error that one of its changes causes; 0 if results stay the same */
+} of_pass;
+/* Gets all passes, in the order in which they run. */
+OF_API of_status of_graph_passes(const of_pass** passes, uint64_t* count);
+
+/* The options of of_graph_optimize(). */
+typedef struct of_optimize_options {
+  uint32_t struct_size;
+  int32_t level;              /* 0: removes calls; 1: also changes that give the same bits; 2: also those that round */
+  const char* const* without; /* the names of passes that do not run */
+  uint64_t without_count;
+  bool measure;            /* whether the graph runs before and after each pass to measure errors */
+  const of_tensor* inputs; /* of these runs; without inputs (NULL) they are random */
+  uint64_t input_count;
+} of_optimize_options;
+
+/* What a pass has done. */
+typedef struct of_pass_report {
+  const char* name;
+  int64_t changes;
+  int64_t calls_before, calls_after;
+  double error; /* measured: the largest difference of an output, divided by its largest element; NaN if unknown */
+} of_pass_report;
+
+/* A handle to what the passes have done. */
+typedef struct of_report_object* of_report;
+/* Makes another graph that computes the same, up to rounding, with fewer or faster calls. Without options (NULL), the
+ * level is 2, and errors are measured. `report` may be NULL. */
+OF_API of_status of_graph_optimize(of_graph graph, const of_optimize_options* options, of_graph* result,
+                                   of_report* report);
+/* All pointers are valid as long as the report. */
+typedef struct of_report_info {
+  uint32_t struct_size;
+  const of_pass_report* passes; /* those that have changed something, in the order of their first change */
+  uint64_t pass_count;
+  double error;     /* of all together, measured; NaN if unknown */
+  const char* text; /* a table */
+} of_report_info;
+/* Gets the contents of a report. */
+OF_API of_status of_report_get_info(of_report report, of_report_info* info);
+/* Releases a report. NULL is allowed. */
+OF_API void of_report_release(of_report report);
+
 #ifdef __cplusplus
 }
 #endif

@@ -271,6 +271,70 @@ VALUE constant(VALUE self, VALUE position) {
   return object;
 }
 
+// ---------------------------------------------------------------- passes
+
+void free_report(void* memory) { of_report_release(static_cast<of_report>(memory)); }
+
+const rb_data_type_t report_type = {
+    "OneFlow::Graph::Report",    {nullptr, free_report, nullptr, nullptr, {nullptr}}, nullptr, nullptr,
+    RUBY_TYPED_FREE_IMMEDIATELY,
+};
+
+// Graph#optimized(level, names, measure, tensors): returns [graph, passes, error, table], where a pass is
+// [name, changes, calls before, calls after, error].
+VALUE optimized(VALUE self, VALUE level, VALUE name_list, VALUE measure, VALUE inputs) {
+  const VALUE object = new_graph();
+  VALUE owner = rb_data_typed_object_wrap(0, nullptr, &report_type);
+  VALUE name_owner, input_owner;
+  const char** names = copies_of(name_list, &name_owner);
+  const long count = RARRAY_LEN(inputs);
+  auto* tensors = allocate<of_tensor>(count, &input_owner);
+  for (long i = 0; i < count; ++i) tensors[i] = handle_of_argument("optimize", "an input", rb_ary_entry(inputs, i));
+  of_optimize_options options = {};
+  options.struct_size = sizeof(options);
+  options.level = NUM2INT(level);
+  options.without = names;
+  options.without_count = static_cast<uint64_t>(RARRAY_LEN(name_list));
+  options.measure = RTEST(measure);
+  options.inputs = tensors;
+  options.input_count = static_cast<uint64_t>(count);
+  const of_graph graph = graph_of(self);
+  of_graph found = nullptr;
+  of_report report = nullptr;
+  check(run_native(true, [&] { return of_graph_optimize(graph, &options, &found, &report); }));
+  RTYPEDDATA_DATA(owner) = report;
+  fill_graph(object, found);
+  of_report_info info = {};
+  info.struct_size = sizeof(info);
+  check(of_report_get_info(report, &info));
+  const VALUE passes = rb_ary_new();
+  for (uint64_t i = 0; i < info.pass_count; ++i) {
+    const of_pass_report& pass = info.passes[i];
+    rb_ary_push(passes, rb_ary_new_from_args(5, rb_utf8_str_new_cstr(pass.name), LL2NUM(pass.changes),
+                                             LL2NUM(pass.calls_before), LL2NUM(pass.calls_after), DBL2NUM(pass.error)));
+  }
+  const VALUE result = rb_ary_new_from_args(4, object, passes, DBL2NUM(info.error), rb_utf8_str_new_cstr(info.text));
+  RB_GC_GUARD(self);
+  RB_GC_GUARD(owner);
+  RB_GC_GUARD(inputs);
+  RB_GC_GUARD(name_owner);
+  RB_GC_GUARD(input_owner);
+  return result;
+}
+
+// Graph.pass_list: returns Arrays [name, summary, level, error].
+VALUE pass_list(VALUE) {
+  const of_pass* passes = nullptr;
+  uint64_t count = 0;
+  check(of_graph_passes(&passes, &count));
+  const VALUE list = rb_ary_new();
+  for (uint64_t i = 0; i < count; ++i)
+    rb_ary_push(list,
+                rb_ary_new_from_args(4, rb_utf8_str_new_cstr(passes[i].name), rb_utf8_str_new_cstr(passes[i].summary),
+                                     INT2NUM(passes[i].level), DBL2NUM(passes[i].error)));
+  return list;
+}
+
 // ---------------------------------------------------------------- run
 
 // Graph#run(tensors, generator or nil): returns the outputs.
@@ -321,6 +385,8 @@ void define_graphs(VALUE module) {
   rb_undef_method(rb_singleton_class(graph_class), "new");
   rb_define_private_method(rb_singleton_class(graph_class), "read", RUBY_METHOD_FUNC(read), 2);
   rb_define_private_method(rb_singleton_class(graph_class), "read_onnx", RUBY_METHOD_FUNC(read_onnx), 5);
+  rb_define_private_method(rb_singleton_class(graph_class), "pass_list", RUBY_METHOD_FUNC(pass_list), 0);
+  rb_define_private_method(graph_class, "optimized", RUBY_METHOD_FUNC(optimized), 4);
   rb_define_method(graph_class, "to_s", RUBY_METHOD_FUNC(text), 0);
   rb_define_private_method(graph_class, "call_count", RUBY_METHOD_FUNC(call_count), 0);
   rb_define_private_method(graph_class, "named_sizes", RUBY_METHOD_FUNC(named_sizes), 0);

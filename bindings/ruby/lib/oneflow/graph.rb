@@ -12,6 +12,18 @@ module OneFlow
     # the named sizes: "64", "batch", "(time + 1)/2"; "?" if that is not known.
     ValueInfo = Struct.new(:name, :dtype, :device, :shape)
 
+    # A pass: what it does, from which level on `optimize` runs it, and the largest relative error that one of its
+    # changes causes.
+    PassInfo = Struct.new(:name, :summary, :level, :error)
+
+    # What a pass has done, with the measured error; NaN if it was not measured.
+    PassReport = Struct.new(:name, :changes, :calls_before, :calls_after, :error)
+
+    # What passes have done to a graph, with the error of all together; `to_s` returns a table.
+    Report = Struct.new(:passes, :error, :table) do
+      alias_method :to_s, :table
+    end
+
     # The parts of a graph, as the C API numbers them.
     INPUT, OUTPUT, CONSTANT = *0..2
     private_constant :INPUT, :OUTPUT, :CONSTANT
@@ -30,16 +42,29 @@ module OneFlow
       read(Nodes.path(:load, path), Nodes.flag(:load, :verify, verify)).__send__(:prepare)
     end
 
+    # Returns all passes, in the order in which they run.
+    def self.passes = pass_list.map { |pass| PassInfo.new(*pass) }
+
+    # What the passes have done that made this graph; nil for one that `optimize` has not made.
+    attr_reader :report
+
+    # Returns a graph that computes the same with fewer or faster calls. Its `report` says what each pass has done.
+    def optimize(level: 2, inputs: nil, without: [], measure: true)
+      raise TypeMismatch, "optimize: level must be Integer, got #{Autograd.class_of(level)}" unless level.is_a?(Integer)
+
+      Nodes.flag(:optimize, :measure, measure)
+      names = Array(without).map { |name| Nodes.text("optimize: a name in without", name) }
+      inputs = [inputs] unless inputs.nil? || inputs.is_a?(Array)
+      tensors = inputs ? tensors_of(:optimize, inputs, {}) : []
+      graph, passes, error, table = optimized(level, names, measure, tensors)
+      graph.__send__(:prepare, Report.new(passes.map { |pass| PassReport.new(*pass) }, error, table))
+    end
+
     # Runs the graph with arguments as those of the captured block, and returns what that has returned; with `states`
     # also a Hash of the new states.
     def call(*arguments, states: false, generator: nil, **named)
       Nodes.flag(:run, :states, states)
-      nodes = Nodes.of(:run, "the arguments", bind(arguments, named))
-      unless nodes.map { |node| node.first(3) } == @inputs
-        raise TypeMismatch, "run: the arguments are nested in another way than at the capture; see inputs"
-      end
-
-      tensors = run(nodes.filter_map(&:last), generator_or_nil(generator))
+      tensors = run(tensors_of(:run, arguments, named), generator_or_nil(generator))
       result = Nodes.restore(@outputs.dup, tensors)
       states ? [result, @states.zip(tensors).to_h] : result
     end
@@ -76,7 +101,8 @@ module OneFlow
     private
 
     # Reads what each call needs, and freezes the graph.
-    def prepare
+    def prepare(report = nil)
+      @report = report
       @inputs = nodes(INPUT).map { |node| node.first(3) }
       @outputs = nodes(OUTPUT)
       @returned = @outputs.count { |kind, *| kind == Nodes::TENSOR }
@@ -96,6 +122,16 @@ module OneFlow
     end
 
     def infos(part) = values(part).map { |value| ValueInfo.new(*value) }
+
+    # Returns the tensors of arguments in the order of `inputs`.
+    def tensors_of(method, arguments, named)
+      nodes = Nodes.of(method, "the arguments", bind(arguments, named))
+      unless nodes.map { |node| node.first(3) } == @inputs
+        raise TypeMismatch, "#{method}: the arguments are nested in another way than at the capture; see inputs"
+      end
+
+      nodes.filter_map(&:last)
+    end
 
     # Returns the arguments by their names, in the order of the captured block.
     def bind(arguments, named)

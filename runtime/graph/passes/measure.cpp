@@ -1,0 +1,89 @@
+#include "graph/passes/measure.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/dtype.h"
+#include "base/error.h"
+#include "dispatch/dispatch.h"
+#include "files/document.h"
+#include "graph/session.h"
+
+namespace oneflow::graph {
+
+namespace {
+
+constinit const OperatorName kRandn("randn"), kRandint("randint"), kCast("cast");
+
+constexpr uint64_t kSeed = 2026;
+
+double relative_error(const Tensor& output, const Tensor& other) {
+  const TensorRef wide = call_operator(kCast, output, OF_FLOAT64), other_wide = call_operator(kCast, other, OF_FLOAT64);
+  const files::RowMajorElements a(*wide), b(*other_wide);
+  const auto* left = reinterpret_cast<const double*>(a.data());
+  const auto* right = reinterpret_cast<const double*>(b.data());
+  double largest = 0, error = 0;
+  for (int64_t i = 0; i < output.count(); ++i) {
+    if (left[i] == right[i] || (std::isnan(left[i]) && std::isnan(right[i]))) {
+      if (std::isfinite(left[i])) largest = std::max(largest, std::abs(left[i]));
+      continue;
+    }
+    const double found = std::abs(left[i] - right[i]);
+    if (!std::isfinite(found)) return INFINITY;
+    largest = std::max(largest, std::abs(left[i]));
+    error = std::max(error, found);
+  }
+  return error == 0 ? 0 : error / largest;
+}
+
+}  // namespace
+
+std::optional<std::vector<TensorRef>> random_inputs(const Program& program) {
+  const Ref<Generator> generator = Generator::create(kSeed);
+  std::vector<TensorRef> inputs;
+  for (const Input& input : program.inputs) {
+    const Value& value = program.values[index(input.value)];
+    Shape sizes;
+    for (const SizeExpression& size : value.sizes)
+      sizes.push_back(evaluate(size, [&](const Atom& atom) { return program.sizes[index(atom.number)].example; }));
+    if (is_floating(value.dtype))
+      inputs.push_back(call_operator(kRandn, sizes, value.dtype, value.device, generator));
+    else if (!is_complex(value.dtype))
+      inputs.push_back(call_operator(kRandint, int64_t{2}, sizes, value.dtype, value.device, generator));
+    else
+      return {};
+  }
+  return inputs;
+}
+
+std::vector<TensorRef> run_with(const Program& program, std::span<const TensorRef> inputs) {
+  const Ref<Generator> generator = Generator::create(kSeed);
+  const Ref<Session> session = Session::create(Graph::create(program));
+  std::vector<of_tensor> handles;
+  for (const TensorRef& input : inputs) handles.push_back(to_handle(input.get()));
+  std::vector<of_value> outputs(program.outputs.size());
+  session->run(handles, outputs, to_handle(generator.get()));
+  std::vector<TensorRef> found;
+  for (const of_value& output : outputs) found.push_back(TensorRef::adopt(to_tensor(output.as.tensor)));
+  return found;
+}
+
+std::optional<std::vector<TensorRef>> run_once(const Program& program, std::span<const TensorRef> inputs) {
+  try {
+    return run_with(program, inputs);
+  } catch (const Error& error) {
+    if (error.status() == OF_INTERNAL_ERROR) throw;
+    return {};
+  }
+}
+
+double difference(std::span<const TensorRef> outputs, std::span<const TensorRef> others) {
+  double error = 0;
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    if (is_complex(outputs[i]->dtype())) return NAN;
+    error = std::max(error, relative_error(*outputs[i], *others[i]));
+  }
+  return error;
+}
+
+}  // namespace oneflow::graph
