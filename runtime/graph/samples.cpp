@@ -7,7 +7,7 @@ namespace oneflow::graph {
 namespace {
 
 // kNear neighbouring sizes, and kFar that are further away. A run takes little, since nothing is computed.
-constexpr int64_t kNear = 32, kFar = 8;
+constexpr int64_t kNear = 32, kFar = 32;
 
 // Returns how far a named size is from that of the example, in steps. Each size has an order of its own, so that it
 // shows which one a number follows from.

@@ -82,6 +82,18 @@ std::vector<int64_t> other_constants(int64_t divisor) {
   return constants;
 }
 
+// Finds the floor of (size + constant) / divisor with the smallest divisor: larger ones can agree by chance.
+template <class Candidates>
+std::optional<SizeExpression> fit_smallest_floor(Samples values, std::span<const SampledSize> sizes,
+                                                 Candidates&& candidates) {
+  std::optional<SizeExpression> best;
+  for (const SampledSize& size : sizes) {
+    std::optional<SizeExpression> found = fit_floor(values, {{size.atom}, size.samples}, candidates);
+    if (found && (!best || found->divisor < best->divisor)) best = std::move(found);
+  }
+  return best;
+}
+
 // Finds factor * a + factor * b + constant.
 std::optional<SizeExpression> fit_two(Samples values, const SampledSize& a, const SampledSize& b) {
   // Solves the system of the differences to the first run, by Cramer's rule, for each pair of runs.
@@ -128,8 +140,7 @@ std::optional<SizeExpression> fit(Samples samples, std::span<const SampledSize> 
   std::optional<SizeExpression> found;
   for (const SampledSize& size : sizes)
     if ((found = fit_line(samples, {{size.atom}, size.samples}))) return found;
-  for (const SampledSize& size : sizes)
-    if ((found = fit_floor(samples, {{size.atom}, size.samples}, usual_constants))) return found;
+  if ((found = fit_smallest_floor(samples, sizes, usual_constants))) return found;
   for (size_t i = 0; i < sizes.size(); ++i)
     for (size_t k = i; k < sizes.size(); ++k)
       if (const Product product = product_of({&sizes[i], &sizes[k]}); !product.atoms.empty())
@@ -140,8 +151,7 @@ std::optional<SizeExpression> fit(Samples samples, std::span<const SampledSize> 
       if ((found = fit_two(samples, sizes[i], sizes[k]))) return found;
   // A number that has hardly changed would follow from anything.
   if (std::set(samples.begin(), samples.end()).size() >= 4)
-    for (const SampledSize& size : sizes)
-      if ((found = fit_floor(samples, {{size.atom}, size.samples}, other_constants))) return found;
+    if ((found = fit_smallest_floor(samples, sizes, other_constants))) return found;
   for (size_t i = 0; i < sizes.size(); ++i)
     for (size_t k = i; k < sizes.size(); ++k)
       for (size_t m = k; m < sizes.size(); ++m)

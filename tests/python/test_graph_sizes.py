@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from hypothesis import given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 import oneflow_py as flow
@@ -26,7 +26,7 @@ def tail(x: flow.Tensor, k: int) -> flow.Tensor:
 
 
 def drop(x: flow.Tensor, k: int) -> flow.Tensor:
-    return x[:, : max(x.shape[1] - 1, 1)] if k == 0 else x[:, :-1]
+    return x[:, : x.shape[1] - 1] if k == 0 else x[:, :-1]
 
 
 def convolve(x: flow.Tensor, k: int) -> flow.Tensor:
@@ -72,9 +72,16 @@ def test_sizes_far_from_the_example(
             x = step(x, k)
         return x
 
-    graph = flow.graph.capture(program, flow.ones(*example, 3), dynamic={"x": ["n", "t", None]})
+    try:
+        graph = flow.graph.capture(program, flow.ones(*example, 3), dynamic={"x": ["n", "t", None]})
+    except flow.ShapeError:  # nothing may be left of an example after some steps
+        reject()
     for n, t in [example, *others]:
         x = flow.randn(n, t, 3)
-        found, expected = graph(x), program(x)
+        try:
+            expected = program(x)
+        except flow.ShapeError:
+            continue
+        found = graph(x)
         assert found.shape == expected.shape, (str(graph), (n, t))
         assert raw(found) == raw(expected), (str(graph), (n, t))

@@ -8,8 +8,8 @@ namespace {
 
 std::vector<SampledSize> sampled_sizes() {
   std::vector<SampledSize> sizes = {{{kNoValue, 0}, {}}, {{kNoValue, 1}, {}}};
-  for (int64_t run = 0; run < 40; ++run) {
-    const int64_t far = run < 32 ? 0 : 32 * (1 + run % 8);
+  for (int64_t run = 0; run < 64; ++run) {
+    const int64_t far = run < 32 ? 0 : 32 * (1 + run % 32);
     sizes[0].samples.push_back(16 + run % 32 + far);
     sizes[1].samples.push_back(16 + run * 3 % 32 + far);
   }
