@@ -10,6 +10,8 @@ namespace {
 
 // How deep calls of functions may be nested: a function must not call itself.
 constexpr int kMaxCalls = 64;
+// Results of more elements are left to the graph if they vary with sizes: they are no shapes.
+constexpr int64_t kMaxComputed = 1024;
 
 // Calls our operator, or operators, for a node.
 std::vector<Tensor> apply(const Operator& found, NodeCall& call) {
@@ -42,6 +44,11 @@ std::vector<const ValueProto*> Importer::inputs() const {
   return found;
 }
 
+bool Importer::is_too_large(const NodeProto& node, int64_t elements) {
+  if (run_count_ == 1 && elements > kMaxComputed) left_to_graph_.insert(&node);
+  return left_to_graph_.contains(&node);
+}
+
 void Importer::name(const Value& value) const {
   // A name that graphs do not allow leaves the constant without one.
   if (!value.name.empty()) (void)of_capture_name(capture_, value.known.get(), value.name.c_str());
@@ -49,6 +56,7 @@ void Importer::name(const Value& value) const {
 
 std::vector<Tensor> Importer::run(of_capture capture, const std::vector<Tensor>& tensors) {
   capture_ = capture;
+  ++run_count_;
   scopes_.clear();
   Scope& scope = new_scope(nullptr, true);
   scope.opsets = &model_.opsets;

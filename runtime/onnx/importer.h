@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "onnx/file.h"
@@ -63,6 +64,9 @@ class Importer {
   bool sizes_vary() const { return sizes_vary_; }
   of_capture capture() const { return capture_; }
   Tensor tensor(const TensorProto& proto) { return to_tensor(proto, files_); }
+  // Returns whether a result that varies with sizes is left to the graph. What holds in the first run holds in all, so
+  // that they record the same calls.
+  bool is_too_large(const NodeProto& node, int64_t elements);
   // Names a tensor that is a constant of the graph.
   void name(const Value& value) const;
 
@@ -87,6 +91,8 @@ class Importer {
   of_capture capture_ = nullptr;
   int function_depth_ = 0;
   std::deque<Scope> scopes_;
+  int run_count_ = 0;
+  std::unordered_set<const NodeProto*> left_to_graph_;  // nodes whose results are too large to be computed
   std::unordered_map<const TensorProto*, ValueRef> initializers_;
   std::unordered_map<const NodeProto*, std::vector<ValueRef>> computed_;  // constants, in all runs
 };

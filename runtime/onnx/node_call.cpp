@@ -7,13 +7,6 @@
 
 namespace oneflow::onnx {
 
-namespace {
-
-// Results of more elements are left to the graph.
-constexpr int64_t kMaxComputed = int64_t{1} << 16;
-
-}  // namespace
-
 int64_t wrap_axis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank)
     throw IndexOutOfRange("axis " + std::to_string(axis) + " is out of range for rank " + std::to_string(rank));
@@ -82,9 +75,9 @@ std::optional<std::vector<int64_t>> NodeCall::optional_integers(size_t position)
 }
 
 void NodeCall::consider_size(int64_t elements) const {
-  if (!computes_ || elements <= kMaxComputed) return;
-  for (const ValueRef& operand : operands_)
-    if (operand && operand->varies) throw TooLargeToCompute();
+  if (!computes_) return;
+  const bool varies = std::ranges::any_of(operands_, [](const ValueRef& value) { return value && value->varies; });
+  if (varies && importer_.is_too_large(node_, elements)) throw TooLargeToCompute();
 }
 
 const AttributeProto* NodeCall::attribute(std::string_view name) const {
