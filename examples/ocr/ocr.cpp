@@ -31,7 +31,7 @@ static flow::Tensor read_bitmap(const std::string& path) {
   const std::vector<char> bits{std::istreambuf_iterator<char>(file), {}};
   std::vector<float> pixels(static_cast<size_t>(width * height));
   for (size_t i = 0; i < pixels.size(); ++i) pixels[i] = bits.at(i / 8) >> (7 - i % 8) & 1 ? -1.0f : 1.0f;
-  return flow::tensor(pixels).reshape({1, 1, height, width}).expand({1, 3, height, width});
+  return flow::Tensor::copy_of(pixels, {1, 1, height, width}).expand({1, 3, height, width});
 }
 
 // Removes a connected part of a mask, and returns its box.
@@ -80,7 +80,7 @@ static std::vector<Box> find_lines(const flow::Session& detector, const flow::Te
 static int64_t width_of(const flow::Tensor& line) { return (kHeight * line.size(3) + line.size(2) - 1) / line.size(2); }
 
 static flow::Tensor scale(const flow::Tensor& line, int64_t width) {
-  return flow::interpolate(line, flow::Ints{kHeight, width}, {}, "bilinear");
+  return flow::interpolate(line, {kHeight, width}, std::nullopt, "bilinear");
 }
 
 // Returns whether a line is turned by 180 degrees.

@@ -49,7 +49,7 @@ function* findLines(detector, picture) {
   const marks = detector.run(picture).at(0, 0);
   for (const [left, top, right, bottom] of components(marks.gt(0.3).toArray())) {
     const [columns, rows] = [right - left, bottom - top];
-    if (Math.min(columns, rows) < 3 || marks.at([top, bottom], [left, right]).mean().item() < 0.5) continue;
+    if (Math.min(columns, rows) < 3 || marks.at(`${top}:${bottom}, ${left}:${right}`).mean().item() < 0.5) continue;
     const margin = Math.floor(4 * columns * rows / (5 * (columns + rows)));
     yield [
       Math.max(left - margin, 0), Math.max(top - margin, 0),
@@ -81,7 +81,7 @@ function main(folder, file) {
   const characters = fs.readFileSync(path.join(folder, 'characters.txt'), 'utf8').split('\n');
   const picture = readBitmap(file);
   for (const [left, top, right, bottom] of findLines(detector, picture)) {
-    let line = picture.at(':', ':', [top, bottom], [left, right]);
+    let line = picture.at(`..., ${top}:${bottom}, ${left}:${right}`);
     if (isUpsideDown(turner, line)) line = line.flip([2, 3]);
     console.log(`${left},${top} ${right},${bottom} ${readLine(reader, characters, line)}`);
   }
