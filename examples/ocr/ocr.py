@@ -1,7 +1,7 @@
 """Reads the text of a picture: finds lines of text, turns those that are upside down, and reads each.
 
-Usage: ocr.py FOLDER PICTURE. FOLDER has what convert.py writes; PICTURE is a bitmap (PBM, P4), whose sizes are multiples
-of 32. This folder has the same program in JavaScript, Ruby and C++.
+Usage: ocr.py FOLDER PICTURE. FOLDER has what convert.py writes; PICTURE is a bitmap (PBM, P4), whose sizes are
+multiples of 32. This folder has the same program in JavaScript, Ruby and C++.
 """
 
 import sys
