@@ -72,7 +72,8 @@ function isUpsideDown(turner, line) {
 function readLine(reader, characters, line) {
   const strip = flow.interpolate(line, {size: [HEIGHT, widthOf(line)], mode: 'bilinear'});
   const best = reader.run(strip).at(0).argmax({dim: 1}).toArray();
-  return best.filter((number, i) => number !== 0 && number !== best[i - 1]).map((number) => characters[number - 1]).join('');
+  const changes = best.filter((number, i) => number !== 0 && number !== best[i - 1]);
+  return changes.map((number) => characters[number - 1]).join('');
 }
 
 function main(folder, file) {

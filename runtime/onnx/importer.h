@@ -86,6 +86,7 @@ class Importer {
   const bool sizes_vary_;
   of_capture capture_ = nullptr;
   int function_depth_ = 0;
+  int64_t node_count_ = 0;  // of this run
   std::deque<Scope> scopes_;
   std::unordered_map<const TensorProto*, ValueRef> initializers_;
   std::unordered_map<const NodeProto*, std::vector<ValueRef>> computed_;  // constants, in all runs
