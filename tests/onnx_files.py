@@ -100,6 +100,16 @@ def recursive() -> onnx.ModelProto:
     return model([node("Ping", ["x"], ["y"], domain="own")], [X], ["y"], functions=functions)
 
 
+def doubling(depth: int) -> onnx.ModelProto:
+    """Returns a model of functions that each call the one before twice."""
+    opsets = [helper.make_opsetid("", 18), helper.make_opsetid("own", 1)]
+    functions = [helper.make_function("own", "F0", ["a"], ["b"], [node("Neg", ["a"], ["b"])], opsets)]
+    for number in range(1, depth):
+        twice = [node(f"F{number - 1}", names[:1], names[1:], domain="own") for names in (["a", "t"], ["t", "b"])]
+        functions.append(helper.make_function("own", f"F{number}", ["a"], ["b"], twice, opsets))
+    return model([node(f"F{depth - 1}", ["x"], ["y"], domain="own")], [X], ["y"], functions=functions)
+
+
 def function() -> onnx.ModelProto:
     opsets = [helper.make_opsetid("", 18)]
     body = [node("Mul", ["a", "a"], ["square"]), node("Sqrt", ["square"], ["b"])]
@@ -130,6 +140,7 @@ def files() -> dict[str, bytes]:
             [node("Reluu", ["x"], ["a"], name="first"), node("Fuse", ["a"], ["y"], domain="own")], [X], ["y"]
         ),
         "recursive": recursive(),
+        "doubling": doubling(40),
         "cycle": model([node("Add", ["x", "b"], ["a"]), node("Neg", ["a"], ["b"])], [X], ["b"]),
         "huge_constant": resized(2**40, 2**40),
         "negative_constant": resized(-3, -2),

@@ -12,6 +12,8 @@ namespace {
 constexpr int kMaxCalls = 64;
 // Results of more elements are left to the graph if they vary with sizes: they are no shapes.
 constexpr int64_t kMaxComputed = 1024;
+// How many nodes may run, which is what bounds functions that call others several times, and loops in loops.
+constexpr int64_t kMaxNodes = 250000;
 
 // Calls our operator, or operators, for a node.
 std::vector<Tensor> apply(const Operator& found, NodeCall& call) {
@@ -57,6 +59,7 @@ void Importer::name(const Value& value) const {
 std::vector<Tensor> Importer::run(of_capture capture, const std::vector<Tensor>& tensors) {
   capture_ = capture;
   ++run_count_;
+  node_count_ = 0;
   scopes_.clear();
   Scope& scope = new_scope(nullptr, true);
   scope.opsets = &model_.opsets;
@@ -94,6 +97,9 @@ std::vector<ValueRef> Importer::run_graph(const GraphProto& graph, Scope& scope)
 
 void Importer::run_nodes(std::span<const NodeProto> nodes, Scope& scope) {
   for (const NodeProto& node : nodes) {
+    if (++node_count_ > kMaxNodes)
+      throw Unsupported("the model has more than " + std::to_string(kMaxNodes) +
+                        " nodes when its functions are expanded and its loops unrolled");
     const std::vector<ValueRef> results = call(node, scope);
     for (size_t i = 0; i < node.outputs.size() && i < results.size(); ++i) {
       if (node.outputs[i].empty() || !results[i]) continue;

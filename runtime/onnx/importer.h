@@ -90,6 +90,7 @@ class Importer {
   const bool sizes_vary_;
   of_capture capture_ = nullptr;
   int function_depth_ = 0;
+  int64_t node_count_ = 0;  // of this run
   std::deque<Scope> scopes_;
   int run_count_ = 0;
   std::unordered_set<const NodeProto*> left_to_graph_;  // nodes whose results are too large to be computed

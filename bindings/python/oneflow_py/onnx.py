@@ -1,8 +1,10 @@
-"""ONNX models as graphs.
+"""ONNX models as graphs: `load` reads one, and the graph runs without ONNX.
 
-g = flow.onnx.load("model.onnx", sizes={"batch": 1})
-probabilities = g(pixels)
-g.save("model.flow")
+For example:
+
+    g = flow.onnx.load("model.onnx", sizes={"batch": 1})
+    probabilities = g(pixels)
+    g.save("model.flow")
 """
 
 from __future__ import annotations
