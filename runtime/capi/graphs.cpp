@@ -1,9 +1,14 @@
 // The C API: captures, graphs and sessions.
 #include <oneflow/session.h>
 
+#include <memory>
+#include <system_error>
+#include <thread>
+
 #include "base/characters.h"
 #include "capi/boundary.h"
 #include "dispatch/dispatch.h"
+#include "dispatch/thread_context.h"
 #include "files/names.h"
 #include "graph/capture.h"
 #include "graph/graph_file.h"
@@ -262,6 +267,28 @@ void of_session_release(of_session session) {
   if (session) to_session(session)->release();
 }
 
+of_status of_session_set_memory_limit(of_session session, uint64_t bytes) {
+  return guard([&, function = __func__] {
+    require(session, function, "session");
+    to_session(session)->set_memory_limit(bytes);
+  });
+}
+
+of_status of_session_warm_up(of_session session, const int64_t* sizes, uint64_t count) {
+  return guard([&, function = __func__] {
+    require(session, function, "session");
+    if (count) require(sizes, function, "sizes");
+    named("warm_up", [&] { to_session(session)->warm_up({sizes, count}); });
+  });
+}
+
+of_status of_session_get_info(of_session session, of_session_info* info) {
+  return guard([&, function = __func__] {
+    require(session, function, "session");
+    write_struct(info, to_session(session)->info(), function, "info");
+  });
+}
+
 of_graph of_session_graph(of_session session) {
   return session ? const_cast<Graph*>(&to_session(session)->graph()) : nullptr;
 }
@@ -274,5 +301,68 @@ of_status of_session_run(of_session session, const of_tensor* inputs, size_t inp
     if (output_count) require(outputs, function, "outputs");
     const of_run_options given = options ? read_struct(options, function, "options") : of_run_options{};
     named("run", [&] { to_session(session)->run({inputs, input_count}, {outputs, output_count}, given.generator); });
+  });
+}
+
+namespace {
+
+// A run on a thread of its own, with what it needs until its end.
+class AsyncRun {
+ public:
+  AsyncRun(of_session session, std::span<const of_tensor> inputs, std::span<of_value> outputs, of_generator generator,
+           of_run_callback callback, void* context)
+      : session_(Ref<Session>::share(to_session(session))),
+        inputs_(inputs.begin(), inputs.end()),
+        outputs_(outputs),
+        generator_(Ref<Generator>::share(to_generator(generator))),
+        callback_(callback),
+        context_(context) {
+    const auto keep = [&](of_tensor tensor) {
+      if (tensor) kept_.push_back(share(*to_tensor(tensor)));
+    };
+    for (const of_tensor input : inputs) keep(input);
+    for (const of_value& output : outputs)
+      if (output.kind == OF_VALUE_TENSOR) keep(output.as.tensor);
+  }
+
+  void operator()() const {
+    thread_context_.apply();
+    const of_status status = guard(
+        [&] { named("run", [&] { session_->run(inputs_, outputs_, to_handle(generator_.get())); }); });
+    callback_(context_, status, status == OF_OK ? "" : last_error());
+  }
+
+ private:
+  const ThreadContext thread_context_ = ThreadContext::current();
+  const Ref<Session> session_;
+  const std::vector<of_tensor> inputs_;
+  const std::span<of_value> outputs_;
+  const Ref<Generator> generator_;
+  const of_run_callback callback_;
+  void* const context_;
+  std::vector<TensorRef> kept_;
+};
+
+}  // namespace
+
+of_status of_session_run_async(of_session session, const of_tensor* inputs, size_t input_count, of_value* outputs,
+                               size_t output_count, const of_run_options* options, of_run_callback callback,
+                               void* context) {
+  return guard([&, function = __func__] {
+    require(session, function, "session");
+    if (input_count) require(inputs, function, "inputs");
+    if (output_count) require(outputs, function, "outputs");
+    if (!callback) fail(OF_INVALID_ARGUMENT, "%s: callback must not be NULL", function);
+    const of_run_options given = options ? read_struct(options, function, "options") : of_run_options{};
+    auto run = std::make_shared<const AsyncRun>(session, std::span(inputs, input_count),
+                                                std::span(outputs, output_count), given.generator, callback, context);
+    try {
+      std::thread([run = std::move(run)]() mutable {
+        (*run)();
+        run.reset();
+      }).detach();
+    } catch (const std::system_error&) {
+      fail(OF_OUT_OF_MEMORY, "%s: the system starts no thread", function);
+    }
   });
 }

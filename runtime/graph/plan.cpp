@@ -63,7 +63,7 @@ Ref<Plan> Plan::create(Trace& trace, std::span<const of_tensor> inputs, std::vec
     const Tensor& tensor = *to_tensor(input);
     plan->inputs_.push_back({tensor.dtype(), tensor.sizes(), tensor.strides()});
   }
-  plan->device_ = program.values.front().device;
+  plan->device_ = trace.device();
   plan->works_ = std::move(trace.works());
   plan->outputs_ = std::move(outputs);
   plan->program_ = &program;

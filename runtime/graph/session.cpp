@@ -7,6 +7,7 @@
 #include "base/characters.h"
 #include "base/error.h"
 #include "base/fork_safe.h"
+#include "device/copy.h"
 #include "device/device.h"
 #include "dispatch/dispatch.h"
 #include "dispatch/layers.h"
@@ -160,13 +161,17 @@ void Session::run(std::span<const of_tensor> inputs, std::span<of_value> outputs
     if (output.kind != OF_VALUE_ABSENT && (output.kind != OF_VALUE_TENSOR || !output.as.tensor))
       fail(OF_INVALID_ARGUMENT, "an output must be a tensor to write to, or absent");
   const bool is_repeatable = is_repeatable_.load(std::memory_order_relaxed) && enters_no_layer(inputs, outputs);
+  Ref<Plan> plan;
   if (is_repeatable && inputs.size() == program.inputs.size()) {
-    if (std::unique_ptr<PlanMemory> memory = take_memory(inputs)) {
+    std::unique_ptr<PlanMemory> memory;
+    plan = find_plan(inputs, memory);
+    if (plan && is_within_limit(*plan)) {
+      if (!memory) memory = std::make_unique<PlanMemory>(plan);
       memory->run(inputs, outputs);
       return return_memory(std::move(memory));
     }
   }
-  run_calls(inputs, outputs, generator, is_repeatable);
+  run_calls(inputs, outputs, generator, is_repeatable && !plan);
 }
 
 void Session::run_calls(std::span<const of_tensor> inputs, std::span<of_value> outputs, of_generator generator,
@@ -175,9 +180,10 @@ void Session::run_calls(std::span<const of_tensor> inputs, std::span<of_value> o
   std::unique_ptr<Workspace> workspace = take_workspace();
   Registers& registers = workspace->registers;
   bind_inputs(inputs, registers);
+  const uint64_t limit = memory_limit_.load(std::memory_order_relaxed);
   std::optional<Trace> trace;
-  if (is_traced) trace.emplace(program, inputs, 0);
-  if (trace && !trace->is_complete()) trace.reset();  // inputs overlap: this run is none to repeat
+  if (is_traced || limit > 0) trace.emplace(program, inputs, limit);
+  is_traced &= trace && trace->is_complete();  // inputs that overlap make no run to repeat
   for (size_t i = 0; i < steps_.size(); ++i) {
     try {
       if (trace) trace->begin_call(i);
@@ -186,8 +192,8 @@ void Session::run_calls(std::span<const of_tensor> inputs, std::span<of_value> o
       fail_in_call(error, program, i);
     }
   }
-  if (trace) {
-    trace->stop();
+  if (trace) trace->stop();
+  if (is_traced) {
     std::vector<TracedOutput> found;
     for (const Output& output : program.outputs)
       if (std::optional<TracedOutput> place = trace->find_output(*registers.tensors[index(output.value)]))
@@ -202,30 +208,64 @@ void Session::run_calls(std::span<const of_tensor> inputs, std::span<of_value> o
   return_workspace(std::move(workspace));
 }
 
-std::unique_ptr<PlanMemory> Session::take_memory(std::span<const of_tensor> inputs) const {
-  Ref<Plan> plan;
-  {
-    const std::lock_guard lock(mutex);
-    const auto found = std::find_if(plans_.rbegin(), plans_.rend(), [&](const Planned& planned) {
-      return planned.plan->matches(inputs);
-    });
-    if (found == plans_.rend()) return {};
-    if (found != plans_.rbegin()) std::rotate(std::prev(found.base()), found.base(), plans_.end());
-    Planned& planned = plans_.back();
-    if (!planned.memories.empty()) {
-      std::unique_ptr<PlanMemory> memory = std::move(planned.memories.back());
-      planned.memories.pop_back();
-      return memory;
-    }
-    plan = planned.plan;
+bool Session::is_within_limit(const Plan& plan) const {
+  const uint64_t limit = memory_limit_.load(std::memory_order_relaxed);
+  return limit == 0 || plan.arena_bytes() + plan.output_bytes() <= limit;
+}
+
+Ref<Plan> Session::find_plan(std::span<const of_tensor> inputs, std::unique_ptr<PlanMemory>& memory) const {
+  const std::lock_guard lock(mutex);
+  const auto found = std::find_if(plans_.rbegin(), plans_.rend(),
+                                  [&](const Planned& planned) { return planned.plan->matches(inputs); });
+  if (found == plans_.rend()) return {};
+  if (found != plans_.rbegin()) std::rotate(std::prev(found.base()), found.base(), plans_.end());
+  Planned& planned = plans_.back();
+  if (!planned.memories.empty()) {
+    memory = std::move(planned.memories.back());
+    planned.memories.pop_back();
   }
-  return std::make_unique<PlanMemory>(std::move(plan));
+  return planned.plan;
 }
 
 void Session::return_memory(std::unique_ptr<PlanMemory> memory) const {
   const std::lock_guard lock(mutex);
   for (Planned& planned : plans_)
     if (planned.plan.get() == memory->plan().get()) return planned.memories.push_back(std::move(memory));
+}
+
+void Session::warm_up(std::span<const int64_t> sizes) const {
+  const Program& program = graph_->program();
+  if (!sizes.empty() && sizes.size() != program.sizes.size())
+    fail(OF_INVALID_ARGUMENT, "the graph has %zu named sizes, got %zu", program.sizes.size(), sizes.size());
+  std::vector<TensorRef> inputs;
+  std::vector<of_tensor> handles;
+  for (const Input& input : program.inputs) {
+    const Value& value = program.values[index(input.value)];
+    Shape shape;
+    for (const SizeExpression& size : value.sizes)
+      shape.push_back(evaluate(size, [&](const Atom& atom) {
+        const auto number = static_cast<size_t>(atom.number);
+        return sizes.empty() ? program.sizes[number].example : sizes[number];
+      }));
+    const Tensor& tensor = *inputs.emplace_back(Tensor::allocate(shape, value.dtype, value.device));
+    fill_bytes(value.device, tensor.mutable_data(), 0, static_cast<uint64_t>(tensor.bytes()));
+    handles.push_back(to_handle(inputs.back().get()));
+  }
+  // The first run makes the plan, the second one takes its memory.
+  for (int run = 0; run < 2; ++run) {
+    std::vector<of_value> outputs(program.outputs.size());
+    this->run(handles, outputs, nullptr);
+    for (of_value& output : outputs) release_value(output);
+  }
+}
+
+of_session_info Session::info() const {
+  of_session_info info{};
+  info.memory_limit = memory_limit_.load(std::memory_order_relaxed);
+  const std::lock_guard lock(mutex);
+  info.plan_count = static_cast<uint32_t>(plans_.size());
+  info.memory = plans_.empty() ? 0 : plans_.back().plan->arena_bytes();
+  return info;
 }
 
 void Session::add_plan(Ref<Plan> plan) const {

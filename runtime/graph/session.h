@@ -33,6 +33,12 @@ class Session final : public of_session_object, public RefCounted<Session> {
   // name them, and those of calls.
   void run(std::span<const of_tensor> inputs, std::span<of_value> outputs, of_generator generator) const;
 
+  // Limits the memory of a run; 0: no limit.
+  void set_memory_limit(uint64_t bytes) { memory_limit_.store(bytes, std::memory_order_relaxed); }
+  // Runs the graph with inputs of zeros. `sizes` are the named sizes, or empty: those of the examples.
+  void warm_up(std::span<const int64_t> sizes) const;
+  of_session_info info() const;
+
   void destroy() noexcept { delete this; }
 
  private:
@@ -54,8 +60,9 @@ class Session final : public of_session_object, public RefCounted<Session> {
 
   explicit Session(Ref<Graph> graph);
   ~Session() = default;
-  // Returns memory for a run by a plan; null if there is no plan.
-  std::unique_ptr<PlanMemory> take_memory(std::span<const of_tensor> inputs) const;
+  // Finds the plan for inputs; null if there is none.
+  Ref<Plan> find_plan(std::span<const of_tensor> inputs, std::unique_ptr<PlanMemory>& memory) const;
+  bool is_within_limit(const Plan& plan) const;
   void return_memory(std::unique_ptr<PlanMemory> memory) const;
   void add_plan(Ref<Plan> plan) const;
   void run_calls(std::span<const of_tensor> inputs, std::span<of_value> outputs, of_generator generator,
@@ -72,6 +79,7 @@ class Session final : public of_session_object, public RefCounted<Session> {
   // Guarded by one mutex for all sessions.
   mutable std::vector<std::unique_ptr<Workspace>> workspaces_;  // unused ones
   mutable std::vector<Planned> plans_;                          // the last one was used last
+  std::atomic<uint64_t> memory_limit_ = 0;
   mutable std::atomic<bool> is_repeatable_ = true;              // whether runs are traced
 };
 

@@ -40,6 +40,7 @@ class Trace final : public WorkObserver {
   // Returns where an output is; none if it is not in a buffer of the run.
   std::optional<TracedOutput> find_output(const Tensor& tensor) const;
 
+  of_device device() const { return device_; }
   std::vector<Work>& works() { return works_; }
   std::vector<WorkBuffer>& buffers() { return buffers_; }
 

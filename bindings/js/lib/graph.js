@@ -85,6 +85,33 @@ class Graph {
     return this.#results(states, await traced(withMemory(() => native.runGraphAsync(...args))));
   }
 
+  warmUp(sizes) {
+    withMemory(() => native.warmUp(this.#handle, this.#sizeList('warmUp', sizes)));
+  }
+
+  async warmUpAsync(sizes) {
+    const list = this.#sizeList('warmUpAsync', sizes);
+    await traced(withMemory(() => native.warmUpAsync(this.#handle, list)));
+  }
+
+  get memory() {
+    return native.sessionInfo(this.#handle)[0];
+  }
+
+  get memoryLimit() {
+    return native.sessionInfo(this.#handle)[1] || null;
+  }
+
+  set memoryLimit(limit) {
+    if (limit !== null && !Number.isSafeInteger(limit)) {
+      throw makeError('TypeMismatch', `memoryLimit: the limit must be integer or null, got ${describe(limit)}`);
+    }
+    if (limit !== null && limit <= 0) {
+      throw makeError('InvalidArgument', `memoryLimit: the limit must be positive, got ${limit}`);
+    }
+    native.setMemoryLimit(this.#handle, limit ?? 0);
+  }
+
   get report() {
     return this.#report;
   }
@@ -114,6 +141,26 @@ class Graph {
     const inputs = this.inputs.map(({name, dtype, shape}) => `${name}: ${dtype}[${shape.join(', ')}]`);
     const calls = native.graphCallCount(this.#handle);
     return `Graph { (${inputs.join(', ')}), ${calls} call${calls === 1 ? '' : 's'} }`;
+  }
+
+  /** Returns the named sizes in the order of the graph; an empty array for undefined. */
+  #sizeList(method, sizes) {
+    if (sizes === undefined) return [];
+    const names = Object.keys(this.sizes);
+    if (!isPlainObject(sizes)) {
+      throw makeError('TypeMismatch', `${method}: sizes must be an object of integers, got ${describe(sizes)}`);
+    }
+    const given = Object.keys(sizes);
+    if (given.length !== names.length || !names.every((name) => Object.hasOwn(sizes, name))) {
+      const wanted = names.join(', ') || 'none';
+      throw makeError('InvalidArgument', `${method}: the sizes must be ${wanted}, got ${given.join(', ')}`);
+    }
+    for (const name of names) {
+      if (!Number.isSafeInteger(sizes[name])) {
+        throw makeError('TypeMismatch', `${method}: ${name} must be integer, got ${describe(sizes[name])}`);
+      }
+    }
+    return names.map((name) => sizes[name]);
   }
 
   #returned() {

@@ -1063,6 +1063,17 @@ export namespace graph {
     run(inputs: TensorTree, options?: RunOptions): any;
     /** Runs the graph on another thread. */
     runAsync(inputs: TensorTree, options?: RunOptions): Promise<any>;
+    /**
+     * Makes the next runs as fast as later ones: runs the graph with inputs of zeros, which plans and takes memory.
+     * `sizes` are the named sizes, by default those of the example of the capture.
+     */
+    warmUp(sizes?: Record<string, number>): void;
+    /** Warms up on another thread. */
+    warmUpAsync(sizes?: Record<string, number>): Promise<void>;
+    /** The bytes of intermediate results of the last run that was planned; 0 before. Each thread takes so many. */
+    readonly memory: number;
+    /** The most bytes of a run, for intermediate results and outputs, beyond which it throws OutOfMemory; null: any. */
+    memoryLimit: number | null;
     /** Returns a graph that computes the same with fewer or faster calls. Throws InvalidArgument for an unknown pass. */
     optimize(options?: OptimizeOptions): Graph;
     /** Optimizes the graph on another thread. */

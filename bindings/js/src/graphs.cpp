@@ -180,6 +180,35 @@ class LoadOnnxTask : public Task {
   Owned<of_session_object> session_;
 };
 
+class WarmUpTask : public Task {
+ public:
+  // Takes the arguments (graph, sizes).
+  explicit WarmUpTask(const Call& call) : session_(of_session_retain(session_of(call))), sizes_(call.integers(1)) {}
+
+  of_status run() override { return of_session_warm_up(session_.get(), sizes_.data(), sizes_.size()); }
+  Napi::Value finish(Environment& environment) override { return environment.env().Undefined(); }
+
+ private:
+  const Owned<of_session_object> session_;
+  const std::vector<int64_t> sizes_;
+};
+
+// setMemoryLimit(graph, bytes)
+void set_memory_limit(const Call& call) {
+  call.check(of_session_set_memory_limit(session_of(call), static_cast<uint64_t>(call.integer(1))));
+}
+
+// sessionInfo(graph): returns [memory, memoryLimit].
+Napi::Value session_info(const Call& call) {
+  of_session_info info{};
+  info.struct_size = sizeof(info);
+  call.check(of_session_get_info(session_of(call), &info));
+  const Napi::Array result = Napi::Array::New(call.Env());
+  result.Set(0U, Napi::Number::New(call.Env(), static_cast<double>(info.memory)));
+  result.Set(1U, Napi::Number::New(call.Env(), static_cast<double>(info.memory_limit)));
+  return result;
+}
+
 class SaveGraphTask : public Task {
  public:
   explicit SaveGraphTask(const Call& call) : session_(of_session_retain(session_of(call))), path_(call.string(1)) {}
@@ -341,6 +370,12 @@ Napi::Value save_graph(const Call& call) {
   return run_task<is_async>(call, std::make_unique<SaveGraphTask>(call));
 }
 
+// warmUp(graph, sizes); warmUpAsync() returns a promise.
+template <bool is_async>
+Napi::Value warm_up(const Call& call) {
+  return run_task<is_async>(call, std::make_unique<WarmUpTask>(call));
+}
+
 // runGraph(graph, slots, generator, ...keepAlive): returns the slots of the outputs; runGraphAsync() returns a promise.
 template <bool is_async>
 Napi::Value run_graph(const Call& call) {
@@ -415,6 +450,10 @@ void add_graph_functions(Exports& exports) {
   exports.add<load_onnx<true>>("loadOnnxAsync");
   exports.add<save_graph<false>>("saveGraph");
   exports.add<save_graph<true>>("saveGraphAsync");
+  exports.add<warm_up<false>>("warmUp");
+  exports.add<warm_up<true>>("warmUpAsync");
+  exports.add("setMemoryLimit", set_memory_limit);
+  exports.add<session_info>("sessionInfo");
   exports.add<optimize_graph<false>>("optimizeGraph");
   exports.add<optimize_graph<true>>("optimizeGraphAsync");
   exports.add<graph_passes>("graphPasses");

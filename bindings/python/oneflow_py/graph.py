@@ -108,6 +108,37 @@ class Graph:
         names = [name for name, *_ in self._handle.values(_OUTPUT)]
         return output, dict(zip(names[self._returned :], results[self._returned :], strict=True))
 
+    def warm_up(self, **sizes: int) -> None:
+        """Makes the next runs as fast as later ones: runs the graph with inputs of zeros, which plans and takes memory.
+
+            sizes: the named sizes, all or none of them; by default those of the example of the capture
+        """
+        names = list(self.sizes)
+        if sizes and set(sizes) != set(names):
+            raise InvalidArgument(f"warm_up: the sizes must be {', '.join(names) or 'none'}, got {', '.join(sizes)}")
+        for name, size in sizes.items():
+            if not isinstance(size, int) or isinstance(size, bool):
+                raise TypeMismatch(f"warm_up: {name} must be int, got {type_name(size)}")
+        self._handle.warm_up([sizes[name] for name in names] if sizes else [])
+
+    @property
+    def memory(self) -> int:
+        """The bytes of intermediate results of the last run that was planned; 0 before. Each thread takes so many."""
+        return self._handle.memory()
+
+    @property
+    def memory_limit(self) -> int | None:
+        """The most bytes of a run, for intermediate results and outputs, beyond which it raises OutOfMemory."""
+        return self._handle.memory_limit() or None
+
+    @memory_limit.setter
+    def memory_limit(self, limit: int | None) -> None:
+        if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool)):
+            raise TypeMismatch(f"memory_limit: the limit must be int or None, got {type_name(limit)}")
+        if limit is not None and not 0 < limit <= _LARGEST:
+            raise InvalidArgument(f"memory_limit: the limit must be positive, got {limit}")
+        self._handle.set_memory_limit(limit or 0)
+
     def save(self, path: str | bytes | os.PathLike[Any]) -> None:
         """Saves the graph to a file: a safetensors file, whose tensors are the constants. Raises FileError."""
         self._handle.save(encoded_path("save", path))

@@ -89,6 +89,18 @@ struct Graph {
     return OwnedTensor(tensor);
   }
   std::vector<OwnedTensor> run(const std::vector<BorrowedTensor>& inputs, nb::handle generator) const;
+  of_session_info session_info() const {
+    of_session_info info{};
+    info.struct_size = sizeof(info);
+    require(of_session_get_info(session.get(), &info));
+    return info;
+  }
+  uint64_t memory() const { return session_info().memory; }
+  uint64_t memory_limit() const { return session_info().memory_limit; }
+  void set_memory_limit(uint64_t bytes) const { require(of_session_set_memory_limit(session.get(), bytes)); }
+  void warm_up(const std::vector<int64_t>& sizes) const {
+    require(run_unlocked([&] { return of_session_warm_up(session.get(), sizes.data(), sizes.size()); }));
+  }
   nb::tuple optimize(int level, const std::vector<nb::bytes>& without, bool measure,
                      const std::vector<BorrowedTensor>& inputs) const;
   void save(const nb::bytes& path) const {
@@ -235,6 +247,10 @@ void add_graph_functions(PyObject* module) {
       .def("constant", &Graph::constant)
       .def("run", &Graph::run, nb::arg("inputs"), nb::arg("generator").none())
       .def("optimize", &Graph::optimize)
+      .def("memory", &Graph::memory)
+      .def("memory_limit", &Graph::memory_limit)
+      .def("set_memory_limit", &Graph::set_memory_limit)
+      .def("warm_up", &Graph::warm_up)
       .def("save", &Graph::save);
 }
 

@@ -14,6 +14,9 @@
 
 #include <oneflow/session.h>
 
+#include <future>
+#include <memory>
+
 #include <oneflow/oneflow.hpp>
 
 namespace oneflow {
@@ -87,17 +90,67 @@ class Session {
     for (const Tensor& target : targets) outputs.push_back({OF_VALUE_TENSOR, 0, {.tensor = target.get()}});
     run(inputs, outputs, generator);
   }
+  /// Runs the graph on another thread; the result has its outputs or its error.
+  std::future<std::vector<Tensor>> run_async(const std::vector<Tensor>& inputs,
+                                             const Generator* generator = nullptr) const {
+    struct Running {
+      std::vector<of_value> outputs;
+      std::promise<std::vector<Tensor>> promise;
+    };
+    auto running = std::make_unique<Running>();
+    running->outputs.resize(graph().info().output_count);
+    std::future<std::vector<Tensor>> result = running->promise.get_future();
+    const auto end = [](void* context, of_status status, const char*) {
+      const std::unique_ptr<Running> ended(static_cast<Running*>(context));
+      try {
+        check(status);
+        std::vector<Tensor> results;
+        for (const of_value& output : ended->outputs) results.emplace_back(output.as.tensor);
+        ended->promise.set_value(std::move(results));
+      } catch (...) {
+        ended->promise.set_exception(std::current_exception());
+      }
+    };
+    const std::vector<of_tensor> handles = handles_of(inputs);
+    const of_run_options options = options_with(generator);
+    check(of_session_run_async(handle_, handles.data(), handles.size(), running->outputs.data(),
+                               running->outputs.size(), &options, end, running.get()));
+    running.release();
+    return result;
+  }
+  /// Limits the memory of a run, in bytes, for intermediate results and outputs; 0 removes the limit.
+  void set_memory_limit(uint64_t bytes) { check(of_session_set_memory_limit(handle_, bytes)); }
+  /// Makes the next runs as fast as later ones, for the given named sizes, or those of the example.
+  void warm_up(const std::vector<int64_t>& sizes = {}) const {
+    check(of_session_warm_up(handle_, sizes.data(), sizes.size()));
+  }
+  /// Returns the state of the session.
+  of_session_info info() const {
+    of_session_info result{};
+    result.struct_size = sizeof result;
+    check(of_session_get_info(handle_, &result));
+    return result;
+  }
   /// Returns the handle for the C API, which this object keeps.
   of_session get() const { return handle_; }
 
  private:
   void run(const std::vector<Tensor>& inputs, std::vector<of_value>& outputs, const Generator* generator) const {
+    const std::vector<of_tensor> handles = handles_of(inputs);
+    const of_run_options options = options_with(generator);
+    check(of_session_run(handle_, handles.data(), handles.size(), outputs.data(), outputs.size(), &options));
+  }
+
+  static std::vector<of_tensor> handles_of(const std::vector<Tensor>& tensors) {
     std::vector<of_tensor> handles;
-    for (const Tensor& input : inputs) handles.push_back(input.get());
+    for (const Tensor& tensor : tensors) handles.push_back(tensor.get());
+    return handles;
+  }
+  static of_run_options options_with(const Generator* generator) {
     of_run_options options{};
     options.struct_size = sizeof options;
     options.generator = generator ? generator->get() : nullptr;
-    check(of_session_run(handle_, handles.data(), handles.size(), outputs.data(), outputs.size(), &options));
+    return options;
   }
 
   of_session handle_ = nullptr;

@@ -207,6 +207,42 @@ VALUE write(VALUE self, VALUE path) {
   return Qnil;
 }
 
+// ---------------------------------------------------------------- sessions
+
+// Graph#warm(sizes): sizes is an Array of Integers.
+VALUE warm(VALUE self, VALUE list) {
+  VALUE owner;
+  const long count = RARRAY_LEN(list);
+  auto* sizes = allocate<int64_t>(count, &owner);
+  for (long i = 0; i < count; ++i) sizes[i] = NUM2LL(rb_ary_entry(list, i));
+  const of_session session = session_of(self);
+  check(run_native(true, [&] { return of_session_warm_up(session, sizes, static_cast<uint64_t>(count)); }));
+  RB_GC_GUARD(owner);
+  RB_GC_GUARD(self);
+  return Qnil;
+}
+
+of_session_info session_info(VALUE self) {
+  of_session_info info = {};
+  info.struct_size = sizeof(info);
+  check(of_session_get_info(session_of(self), &info));
+  RB_GC_GUARD(self);
+  return info;
+}
+
+// Graph#memory
+VALUE session_memory(VALUE self) { return ULL2NUM(session_info(self).memory); }
+
+// Graph#limit: returns 0 for none.
+VALUE limit(VALUE self) { return ULL2NUM(session_info(self).memory_limit); }
+
+// Graph#limit_memory(bytes)
+VALUE limit_memory(VALUE self, VALUE bytes) {
+  check(of_session_set_memory_limit(session_of(self), NUM2ULL(bytes)));
+  RB_GC_GUARD(self);
+  return Qnil;
+}
+
 // ---------------------------------------------------------------- properties
 
 // Graph#to_s
@@ -387,6 +423,10 @@ void define_graphs(VALUE module) {
   rb_define_private_method(rb_singleton_class(graph_class), "read_onnx", RUBY_METHOD_FUNC(read_onnx), 5);
   rb_define_private_method(rb_singleton_class(graph_class), "pass_list", RUBY_METHOD_FUNC(pass_list), 0);
   rb_define_private_method(graph_class, "optimized", RUBY_METHOD_FUNC(optimized), 4);
+  rb_define_private_method(graph_class, "warm", RUBY_METHOD_FUNC(warm), 1);
+  rb_define_private_method(graph_class, "limit", RUBY_METHOD_FUNC(limit), 0);
+  rb_define_private_method(graph_class, "limit_memory", RUBY_METHOD_FUNC(limit_memory), 1);
+  rb_define_method(graph_class, "memory", RUBY_METHOD_FUNC(session_memory), 0);
   rb_define_method(graph_class, "to_s", RUBY_METHOD_FUNC(text), 0);
   rb_define_private_method(graph_class, "call_count", RUBY_METHOD_FUNC(call_count), 0);
   rb_define_private_method(graph_class, "named_sizes", RUBY_METHOD_FUNC(named_sizes), 0);

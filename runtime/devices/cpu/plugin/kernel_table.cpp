@@ -64,6 +64,8 @@ constexpr NativeKernel kCompositeKernels[] = {
     {"log_softmax.gradient_input", call_native<log_softmax_gradient>},
     {"standardize", call_native<standardize>},
     {"standardize.gradient_input_weight_bias", call_native<standardize_gradient>},
+    {"avg_pool", call_native<avg_pool>},
+    {"max_pool", call_native<max_pool>},
     {"max_pool.gradient_input", call_native<max_pool_gradient>},
 };
 

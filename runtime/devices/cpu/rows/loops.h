@@ -32,6 +32,15 @@ struct Affine {
   T mean, factor, shift;
 };
 
+// Windows of a row: that of result[i] has the elements row[i * step + k * apart] for k < size.
+template <class T>
+struct RowWindows {
+  const T* row;
+  int64_t size, apart, step;
+  T* result;
+  int64_t count;
+};
+
 template <class T>
 struct RowLoops {
   void (*softmax)(const T* input, T* result, int64_t count);
@@ -53,6 +62,13 @@ struct RowLoops {
   // Computes factor * (grad - of_mean - normalised * of_variance).
   void (*map_gradient)(const T* grad, const T* input, Affine<T> normal, T factor, T of_mean, T of_variance, T* of_input,
                        int64_t count);
+
+  // The parts of pooling, by the largest element or by the sum: folds rows into one, which may be the first of them, and
+  // windows of a row. A NaN is larger than every number.
+  void (*largest_of_rows)(const T* const* rows, int64_t row_count, T* result, int64_t count);
+  void (*sum_of_rows)(const T* const* rows, int64_t row_count, T* result, int64_t count);
+  void (*largest_of_windows)(const RowWindows<T>& windows);
+  void (*sum_of_windows)(const RowWindows<T>& windows);
 };
 
 OF_EACH_ISA(extern const RowLoops<float> kFloatRows)

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <vector>
 
+#include "rows/loops.h"
 #include "rows/plain.h"
 #include "threads/partition.h"
+#include "threads/scratch.h"
 #include "threads/thread_pool.h"
 
 namespace oneflow::cpu {
@@ -71,7 +74,139 @@ void give_to_largest(const Windows& rows, const Windows& columns, const T* grad,
     }
 }
 
+template <class T>
+const RowLoops<T>& row_loops();
+template <>
+const RowLoops<float>& row_loops() {
+  return OF_BEST_ISA(kFloatRows);
+}
+template <>
+const RowLoops<double>& row_loops() {
+  return OF_BEST_ISA(kDoubleRows);
+}
+
+// What one dimension of a forward pass has.
+struct Axis {
+  int64_t length = 1, count = 1;  // of the elements, and of the windows
+  int64_t size = 1, step = 1, border = 0, apart = 1;
+  std::vector<double> counts;  // by which the sum of each window is divided; empty: by none
+
+  // Returns how many elements the windows reach from the first one of the border on.
+  int64_t reach() const { return (count - 1) * step + (size - 1) * apart + 1; }
+};
+
+// Folds the windows of planes: first rows into one row, which has room for the border, and then its windows.
+template <class T>
+struct Pooling {
+  const Axis& rows;
+  const Axis& columns;
+  void (*fold_rows)(const T* const* rows, int64_t row_count, T* result, int64_t count);
+  void (*fold_windows)(const RowWindows<T>& windows);
+  T border;  // what the elements of the border are
+  T divisor;  // of all results
+
+  void run(const T* input, T* result, T* row, std::vector<const T*>& folded) const {
+    const int64_t inside = std::min(columns.length, columns.reach() - columns.border);
+    for (int64_t y = 0; y < rows.count; ++y, result += columns.count) {
+      folded.clear();
+      for (int64_t k = 0; k < rows.size; ++k) {
+        const int64_t at = y * rows.step - rows.border + k * rows.apart;
+        if (at >= 0 && at < rows.length) folded.push_back(input + at * columns.length);
+      }
+      if (folded.empty())
+        std::fill_n(row + columns.border, inside, border);
+      else
+        fold_rows(folded.data(), std::ssize(folded), row + columns.border, inside);
+      fold_windows({row, columns.size, columns.apart, columns.step, result, columns.count});
+      if (divisor != 1)
+        for (int64_t x = 0; x < columns.count; ++x) result[x] /= divisor;
+      if (!rows.counts.empty())
+        for (int64_t x = 0; x < columns.count; ++x) result[x] /= static_cast<T>(rows.counts[static_cast<size_t>(y)]);
+      if (!columns.counts.empty())
+        for (int64_t x = 0; x < columns.count; ++x) result[x] /= static_cast<T>(columns.counts[static_cast<size_t>(x)]);
+    }
+  }
+
+  of_status run(const of_kernel_tensor& input, const of_kernel_tensor& result) const {
+    const int64_t plane = rows.length * columns.length, pooled = rows.count * columns.count;
+    const int64_t planes = element_count(layout_of(input)) / plane;
+    const int64_t group = std::max<int64_t>(1, kTaskElements / (plane + pooled));
+    parallel_for(divide_up(planes, group), [&](int64_t task) {
+      const int64_t length = std::max(columns.reach(), columns.border + columns.length);
+      const ScratchArray<T> row(length);
+      std::fill_n(row.data(), length, border);
+      std::vector<const T*> folded;
+      for (int64_t i = task * group; i < std::min(planes, (task + 1) * group); ++i)
+        run(data_of<T>(input) + i * plane, data_of<T>(result) + i * pooled, row.data(), folded);
+    });
+    return OF_OK;
+  }
+};
+
 }  // namespace
+
+// max_pool(input, n, kernel_size, stride, padding, dilation, ceil_mode)
+of_status max_pool(const of_kernel_context& context) {
+  const of_kernel_tensor &input = context.inputs[0], &result = context.outputs[0];
+  const of_value* const arguments = context.arguments;
+  const int64_t n = arguments[1].as.integer;
+  if (n < 1 || n > 2 || !are_plain(context, {&input}) || !are_plain(context, {&result})) return OF_UNSUPPORTED;
+  Axis axes[2];
+  for (int64_t d = 0; d < n; ++d) {
+    const auto number_of = [&](int argument) {
+      return arguments[argument].as.integers[arguments[argument].count > 1 ? d : 0];
+    };
+    const int64_t size = number_of(2), step = arguments[3].count > 0 ? number_of(3) : size;
+    axes[2 - n + d] = {input.sizes[input.rank - n + d], result.sizes[input.rank - n + d], size, step, number_of(4),
+                       number_of(5), {}};
+  }
+  return with_type(context, [&](auto type) {
+    using T = decltype(type);
+    const RowLoops<T>& loops = row_loops<T>();
+    return Pooling<T>{axes[0], axes[1], loops.largest_of_rows, loops.largest_of_windows,
+                      -std::numeric_limits<T>::infinity(), T(1)}
+        .run(input, result);
+  });
+}
+
+// avg_pool(input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override)
+of_status avg_pool(const of_kernel_context& context) {
+  const of_kernel_tensor &input = context.inputs[0], &result = context.outputs[0];
+  const of_value* const arguments = context.arguments;
+  const int64_t n = arguments[1].count;
+  if (n < 1 || n > 2 || !are_plain(context, {&input}) || !are_plain(context, {&result})) return OF_UNSUPPORTED;
+  const bool counts_border = arguments[5].as.boolean, is_overridden = arguments[6].kind == OF_VALUE_INT;
+  Axis axes[2];
+  double divisor = 1;
+  bool has_border = false, reaches_beyond = false;
+  for (int64_t d = 0; d < n; ++d) {
+    const int64_t size = arguments[1].as.integers[d], step = arguments[2].count > 0 ? arguments[2].as.integers[d] : size;
+    Axis& axis = axes[2 - n + d];
+    axis = {input.sizes[input.rank - n + d], result.sizes[input.rank - n + d], size, step, arguments[3].as.integers[d],
+            1, {}};
+    divisor *= static_cast<double>(size);
+    has_border |= axis.border > 0;
+    reaches_beyond |= axis.reach() > axis.length + 2 * axis.border;
+  }
+  if (is_overridden) {
+    divisor = static_cast<double>(arguments[6].as.integer);
+  } else if (reaches_beyond || (has_border && !counts_border)) {
+    divisor = 1;
+    for (Axis& axis : axes) {
+      const int64_t first = counts_border ? 0 : axis.border;
+      const int64_t end = axis.length + axis.border + (counts_border ? axis.border : 0);
+      for (int64_t i = 0; i < axis.count; ++i)
+        axis.counts.push_back(
+            static_cast<double>(std::min(i * axis.step + axis.size, end) - std::max(i * axis.step, first)));
+    }
+  }
+  return with_type(context, [&](auto type) {
+    using T = decltype(type);
+    const RowLoops<T>& loops = row_loops<T>();
+    return Pooling<T>{axes[0], axes[1], loops.sum_of_rows, loops.sum_of_windows, T(0), static_cast<T>(divisor)}.run(
+        input, result);
+  });
+}
 
 // max_pool.gradient_input(grad, input, n, kernel_size, stride, padding, dilation, ceil_mode, result)
 of_status max_pool_gradient(const of_kernel_context& context) {
