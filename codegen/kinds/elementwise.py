@@ -15,7 +15,7 @@ from codegen.checking import Scope, operand_sort
 from codegen.compute_types import is_complex
 from codegen.derivative import ZERO, added, derivative, multiplied
 from codegen.dims import ALIGNED, Link, Relation
-from codegen.expression import Binary, Expression, Node, Variable
+from codegen.expression import Binary, Expression, Invoke, Node, Variable
 from codegen.intrinsics import SCALAR
 from codegen.kernel_printer import KernelPrinter
 from codegen.kinds import branches
@@ -142,11 +142,13 @@ def _adjoint(op: Op, expressions: tuple[Expression, ...], name: str) -> Node:
 
 
 def _sorted(node: Node, names: Mapping[str, str]) -> str:
-    """Prints an expression with other names, and the operands of sums and products in a fixed order."""
+    """Prints an expression with other names, and operands that can be exchanged in a fixed order."""
     match node:
         case Variable(name=name):
             return names.get(name, name)
-        case Binary(operator="+" | "*" as operator, left=left, right=right):
+        case Invoke(function="bool_type"):  # the compute type of all operands
+            return "bool_type"
+        case Binary(operator="+" | "*" | "or" | "and" | "==" | "!=" as operator, left=left, right=right):
             return f"({operator.join(sorted((_sorted(left, names), _sorted(right, names))))})"
     label = getattr(node, "function", getattr(node, "operator", type(node).__name__))
     parts = ", ".join(_sorted(each, names) for each in node.children)

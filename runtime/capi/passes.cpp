@@ -17,6 +17,24 @@ struct of_report_object {
 
 namespace {
 
+CallerRule read_rule(const of_rule& given, const char* function) {
+  require(given.name, function, "the name of a rule");
+  require(given.left, function, "the left side of a rule");
+  require(reinterpret_cast<const void*>(given.right), function, "the right side of a rule");
+  CallerRule rule{given.name, Ref<Graph>::share(to_graph(given.left)), {}, {}, given.error};
+  for (const char* name : std::span(given.constants, given.constant_count)) {
+    require(name, function, "a name in constants");
+    rule.constants.insert(name);
+  }
+  rule.right = [right = given.right, user = given.user](std::span<const of_tensor> inputs) {
+    of_tensor output = nullptr;
+    const of_status status = right(user, inputs.data(), inputs.size(), &output);
+    if (status != OF_OK) throw Error(status, last_error(), true);
+    return output ? TensorRef::adopt(to_tensor(output)) : TensorRef();
+  };
+  return rule;
+}
+
 Optimization read_options(const of_optimize_options& given, const char* function) {
   Optimization options;
   if (given.level < 0 || given.level > static_cast<int32_t>(Level::kRounding))
@@ -28,6 +46,9 @@ Optimization read_options(const of_optimize_options& given, const char* function
     options.without.insert(name);
   }
   options.measures = given.measure;
+  options.runs_passes = !given.only_rules;
+  if (given.rule_count) require(given.rules, function, "rules");
+  for (const of_rule& rule : std::span(given.rules, given.rule_count)) options.rules.push_back(read_rule(rule, function));
   return options;
 }
 

@@ -133,6 +133,7 @@ struct Schema {
   DTypeRule dtype;
   Match match = {};
   bool is_quick = false;           // whether a call takes as long for large tensors as for small ones: views
+  bool commutes = false;           // whether the first two operands can be exchanged
   bool is_data_dependent = false;  // whether the shapes of the results depend on data
   bool has_boxes = false;          // whether a part of the result can be computed; see of_call_box()
   bool spans_devices = false;      // whether the tensors of a call may be on any devices, one per rank

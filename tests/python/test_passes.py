@@ -268,3 +268,80 @@ def test_names_of_weights_stay() -> None:
         lambda x: flow.conv2d(x, weight) * scale, flow.ones(1, 3, 2, 2), weights={"conv": {"weight": weight}}
     )
     assert list(graph.optimize().constants) == ["conv.weight"]
+
+
+# ------------------------------------------------------------------------------------------------ rules of callers
+
+
+def fold_scale() -> flow.graph.Rule:
+    """Returns a rule that folds a scale of columns into a weight."""
+    return flow.graph.rule(
+        lambda x, weight, scale: (x @ weight) * scale,
+        lambda x, weight, scale: x @ (weight * scale),
+        (flow.ones(2, 3), flow.ones(3, 4), flow.ones(4)),
+        when=lambda x, weight, scale: weight.ndim == 2 and scale.ndim <= 1,
+        constants=["weight", "scale"],
+        name="fold_scale",
+    )
+
+
+@pytest.mark.parametrize("dynamic", [None, "batch"])
+def test_a_rule_of_the_caller_is_applied(dynamic: Any) -> None:
+    weight, scale = flow.randn(5, 6), flow.randn(6)
+    graph = flow.graph.capture(lambda a: flow.relu(scale * (a @ weight)), flow.ones(2, 5), dynamic=dynamic)
+    optimized = graph.optimize(rules=[fold_scale()])
+    assert calls(optimized) == ["matmul", "relu"]
+    assert optimized.report is not None
+    assert [each.name for each in optimized.report.passes] == ["fold_scale"]
+    x = flow.randn(7 if dynamic else 2, 5)
+    assert error_of(optimized(x), graph(x)) < 1e-6
+    assert list(optimized.constants) == ["constant"]
+
+
+def test_a_condition_of_a_rule_sees_constants() -> None:
+    rule = flow.graph.rule(
+        lambda x, y: x + y, lambda x, y: x * 1.0, (flow.ones(1), flow.ones(1)), constants=["y"],
+        when=lambda x, y: y.tolist() == [0, 0],
+    )  # fmt: skip
+    for value, expected in ((0.0, ["mul"]), (1.0, ["add"])):
+        constant = flow.full([2], value)
+        assert calls(flow.graph.capture(lambda x, c=constant: x + c, (flow.ones(2),)).rewrite(rule)) == expected
+
+
+def test_a_rule_does_not_apply_to_other_attributes() -> None:
+    rule = flow.graph.rule(lambda x: flow.softmax(x, 1), lambda x: flow.exp(flow.log_softmax(x, 1)), flow.ones(2, 3))
+    for dim, expected in ((0, ["softmax"]), (1, ["log_softmax", "exp"])):
+        assert calls(flow.graph.capture(lambda x, d=dim: flow.softmax(x, d), (flow.ones(3, 3),)).rewrite(rule)) == expected
+
+
+def test_a_rule_must_keep_the_shape() -> None:
+    rule = flow.graph.rule(lambda x: flow.exp(x), lambda x: flow.exp(x).sum(), flow.ones(2))
+    graph = flow.graph.capture(lambda x: flow.exp(x), flow.ones(3))
+    assert calls(graph.rewrite(rule)) == ["exp"]
+
+
+def test_an_exception_in_a_rule_is_raised() -> None:
+    def right(x: flow.Tensor) -> flow.Tensor:
+        raise KeyError("no")
+
+    rule = flow.graph.rule(lambda x: flow.exp(x), right, flow.ones(2))
+    graph = flow.graph.capture(lambda x: flow.exp(x), flow.ones(3))
+    with pytest.raises(KeyError, match="no"):
+        graph.rewrite(rule)
+    assert calls(graph.rewrite()) == ["exp"]
+
+
+def test_wrong_rules_are_errors() -> None:
+    def rule(left: Any, *tensors: flow.Tensor, **options: Any) -> Any:
+        graph = flow.graph.capture(lambda x: flow.exp(x), flow.ones(3))
+        return graph.rewrite(flow.graph.rule(left, lambda *t: t[0], tensors, **options))
+
+    two = flow.ones(2)
+    raises(flow.InvalidArgument, "optimize: the left side uses a tensor of shape [2]: make it an argument",
+           lambda: rule(lambda x: x + two, two))  # fmt: skip
+    raises(flow.InvalidArgument, "optimize: the left side must return one tensor, which its last call computes",
+           lambda: rule(lambda x: x, two))  # fmt: skip
+    raises(flow.InvalidArgument, "optimize: the left side takes no tensor 'y'",
+           lambda: rule(lambda x: flow.exp(x), two, constants=["y"]))  # fmt: skip
+    raises(flow.TypeMismatch, "optimize: an item of rules must be Rule, got int",
+           lambda: flow.graph.capture(lambda x: flow.exp(x), two).optimize(rules=[1]))  # type: ignore[list-item]  # fmt: skip

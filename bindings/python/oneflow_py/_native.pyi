@@ -70,7 +70,14 @@ class _Capture:
 class _Graph:
     def text(self) -> str: ...
     def optimize(
-        self, level: int, without: list[bytes], measure: _bool, inputs: list[Tensor], /
+        self,
+        level: int,
+        without: list[bytes],
+        measure: _bool,
+        inputs: list[Tensor],
+        rules: list[tuple[bytes, _Graph, list[bytes], Callable[..., Tensor | None], float]],
+        only_rules: _bool,
+        /,
     ) -> tuple[_Graph, list[tuple[str, int, int, int, float]], float, str]: ...
     def call_count(self) -> int: ...
     def sizes(self) -> list[tuple[str, int, int, int]]: ...

@@ -24,7 +24,7 @@ from oneflow_py._native import InvalidArgument, Tensor, TypeMismatch
 from oneflow_py.nested import TENSOR, encoded_path, encoded_text, nodes_of, restored, type_name
 from oneflow_py.passes import PassInfo, PassReport, Report, passes
 
-__all__ = ["Graph", "PassInfo", "PassReport", "Report", "ValueInfo", "capture", "load", "passes"]
+__all__ = ["Graph", "PassInfo", "PassReport", "Report", "Rule", "ValueInfo", "capture", "load", "passes", "rule"]
 
 # The parts of a graph, as the C API numbers them.
 _INPUT, _OUTPUT, _CONSTANT = range(3)
@@ -144,7 +144,13 @@ class Graph:
         self._handle.save(encoded_path("save", path))
 
     def optimize(
-        self, level: int = 2, *, inputs: Any = None, without: Sequence[str] = (), measure: bool = True
+        self,
+        level: int = 2,
+        *,
+        inputs: Any = None,
+        without: Sequence[str] = (),
+        measure: bool = True,
+        rules: Sequence[Rule] = (),
     ) -> Graph:
         """Returns a graph that computes the same with fewer or faster calls. Its `report` says what each pass has done.
 
@@ -152,6 +158,7 @@ class Graph:
             inputs: as for a run, for the runs that measure errors; by default they are random
             without: the names of passes that do not run; see `passes`
             measure: whether the graph runs before and after each pass, to measure the error that it causes
+            rules: of the caller, which are applied after the passes; see `rule`
 
         Raises InvalidArgument for an unknown pass.
         """
@@ -164,7 +171,33 @@ class Graph:
         names = [encoded_text("optimize", "a name in without", name) for name in without]
         arguments = inputs if isinstance(inputs, tuple | list) else (inputs,)
         tensors = [] if inputs is None else self._tensors(tuple(arguments), {})
-        handle, rows, error, table = self._handle.optimize(level, names, measure, tensors)
+        return self._optimized(level, names, measure, tensors, rules, only_rules=False)
+
+    def rewrite(self, *rules: Rule, inputs: Any = None, measure: bool = True) -> Graph:
+        """Returns a graph to which rules were applied, and nothing else; see `rule` and `optimize`."""
+        arguments = inputs if isinstance(inputs, tuple | list) else (inputs,)
+        tensors = [] if inputs is None else self._tensors(tuple(arguments), {})
+        return self._optimized(0, [], measure, tensors, rules, only_rules=True)
+
+    def _optimized(
+        self,
+        level: int,
+        without: list[bytes],
+        measure: bool,
+        inputs: list[Tensor],
+        rules: Sequence[Rule],
+        *,
+        only_rules: bool,
+    ) -> Graph:
+        for each in rules:
+            if not isinstance(each, Rule):
+                raise TypeMismatch(f"optimize: an item of rules must be Rule, got {type_name(each)}")
+        parts = [
+            (encoded_text("optimize", "the name of a rule", each.name), each.left._handle,
+             [encoded_text("optimize", "a constant", name) for name in each.constants], each.right, each.error)
+            for each in rules
+        ]  # fmt: skip
+        handle, rows, error, table = self._handle.optimize(level, without, measure, inputs, parts, only_rules)
         return Graph(handle, Report([PassReport(*row) for row in rows], error, table))
 
     @property
@@ -207,6 +240,63 @@ class Graph:
         if missing:
             raise TypeMismatch(f"run: missing argument {missing[0]!a}")
         return {name: given[name] for name in names}
+
+
+class Rule(NamedTuple):
+    """A rule of the caller; see `rule`.
+
+    left: what is searched for; its inputs are the variables
+    right: computes the result from tensors for the variables; None says that the rule does not apply
+    constants: the names of the variables that must be constants
+    error: the largest relative error; with 0, numbers must be equal, and not only nearly equal
+    """
+
+    name: str
+    left: Graph
+    right: Callable[..., Tensor | None]
+    constants: tuple[str, ...]
+    error: float
+
+
+def rule(
+    left: Callable[..., Tensor],
+    right: Callable[..., Tensor],
+    example_inputs: Any,
+    *,
+    when: Callable[..., bool] | None = None,
+    constants: Sequence[str] = (),
+    name: str = "rule",
+    error: float = 1e-6,
+) -> Rule:
+    """Returns a rule: where a graph makes the calls of `left`, it makes those of `right` instead.
+
+        >>> r = flow.graph.rule(lambda x, y: flow.log(x * y), lambda x, y: flow.log(x) + flow.log(y),
+        ...                     (flow.ones(2), flow.ones(2)))
+        >>> g = flow.graph.capture(lambda a, b: flow.log(b * a) * 2, (flow.ones(3), flow.ones(3)))
+        >>> g.rewrite(r).report.passes[0].changes
+        1
+
+        left: a function of tensors, which is captured; attributes of its calls must be found as they are
+        right: a function of the same tensors. It is called for each match: those that are constants of the graph have
+            elements, and what it computes of them becomes a constant; others stand for values, as in a capture.
+        example_inputs: tensors for the capture of `left`; other shapes and dtypes match, too
+        when: a condition, as a function of the tensors that `right` gets
+        constants: the names of parameters that must be constants
+        error: the largest relative error; with 0, numbers must be equal, and not only nearly equal
+    """
+    for what, function in (("right", right), ("when", when)):
+        if function is not None and not callable(function):
+            raise TypeMismatch(f"rule: {what} must be callable, got {type_name(function)}")
+
+    def applied(*tensors: Tensor) -> Tensor | None:
+        if when is not None and not when(*tensors):
+            return None
+        result = right(*tensors)
+        if not isinstance(result, Tensor):
+            raise TypeMismatch(f"rule: right must return Tensor, got {type_name(result)}")
+        return result
+
+    return Rule(name, capture(left, example_inputs), applied, tuple(constants), float(error))
 
 
 def _children(nodes: list[tuple[int, int, str | None, int]]) -> list[tuple[int, int, str | None, int]]:

@@ -3,6 +3,8 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <oneflow/front_end.h>
+
+#include <deque>
 #include <oneflow/onnx.h>
 
 #include "generator.h"
@@ -102,7 +104,7 @@ struct Graph {
     require(run_unlocked([&] { return of_session_warm_up(session.get(), sizes.data(), sizes.size()); }));
   }
   nb::tuple optimize(int level, const std::vector<nb::bytes>& without, bool measure,
-                     const std::vector<BorrowedTensor>& inputs) const;
+                     const std::vector<BorrowedTensor>& inputs, const nb::list& rules, bool only_rules) const;
   void save(const nb::bytes& path) const {
     require(run_unlocked([&] { return of_graph_save(handle(), path.c_str()); }));
   }
@@ -181,12 +183,54 @@ std::vector<OwnedTensor> Graph::run(const std::vector<BorrowedTensor>& inputs, n
   return results;
 }
 
+// A rule of the caller: a tuple of its name, its left side, the names of constants, its right side and its error.
+struct Rule {
+  explicit Rule(const nb::tuple& parts)
+      : name(nb::cast<nb::bytes>(parts[0])),
+        left(nb::cast<const Graph&>(parts[1]).handle()),
+        names(nb::cast<std::vector<nb::bytes>>(parts[2])),
+        right(parts[3]),
+        error(nb::cast<double>(parts[4])) {
+    for (const nb::bytes& each : names) constants.push_back(each.c_str());
+  }
+
+  of_rule describe() { return {name.c_str(), left, constants.data(), constants.size(), run, this, error}; }
+
+  // Calls the right side, which returns a tensor or None.
+  static of_status run(void* user, const of_tensor* inputs, uint64_t count, of_tensor* output) {
+    Rule& rule = *static_cast<Rule*>(user);
+    const LockedScope locked;
+    if (!locked) return of_fail(OF_UNSUPPORTED, "the interpreter is ending");
+    try {
+      nb::list tensors;
+      for (uint64_t i = 0; i < count; ++i) tensors.append(nb::cast(OwnedTensor(of_tensor_retain(inputs[i]))));
+      const nb::object result = rule.right(*tensors);
+      if (!result.is_none()) *output = of_tensor_retain(nb::cast<BorrowedTensor>(result).handle);
+      return OF_OK;
+    } catch (nb::python_error& error) {
+      rule.raised.emplace(std::move(error));
+      return of_fail(OF_INTERNAL_ERROR, "the right side of a rule has raised an exception");
+    }
+  }
+
+  const nb::bytes name;
+  const of_graph left;
+  const std::vector<nb::bytes> names;
+  std::vector<const char*> constants;
+  const nb::object right;
+  const double error;
+  std::optional<nb::python_error> raised;
+};
+
 // Returns the graph that passes have made, what each has done as tuples (name, changes, calls before, calls after,
 // error), the error of the whole, and a table.
 nb::tuple Graph::optimize(int level, const std::vector<nb::bytes>& without, bool measure,
-                          const std::vector<BorrowedTensor>& inputs) const {
+                          const std::vector<BorrowedTensor>& inputs, const nb::list& rule_list, bool only_rules) const {
   std::vector<const char*> names;
   for (const nb::bytes& name : without) names.push_back(name.c_str());
+  std::deque<Rule> rules;
+  std::vector<of_rule> described;
+  for (const nb::handle item : rule_list) described.push_back(rules.emplace_back(nb::cast<nb::tuple>(item)).describe());
   std::vector<of_tensor> tensors;
   for (const BorrowedTensor& input : inputs) tensors.push_back(input.handle);
   of_optimize_options options{};
@@ -197,9 +241,15 @@ nb::tuple Graph::optimize(int level, const std::vector<nb::bytes>& without, bool
   options.measure = measure;
   options.inputs = tensors.data();
   options.input_count = tensors.size();
+  options.rules = described.data();
+  options.rule_count = described.size();
+  options.only_rules = only_rules;
   of_graph graph = nullptr;
   of_report report = nullptr;
-  require(run_unlocked([&] { return of_graph_optimize(handle(), &options, &graph, &report); }));
+  const of_status status = run_unlocked([&] { return of_graph_optimize(handle(), &options, &graph, &report); });
+  for (Rule& rule : rules)
+    if (rule.raised) throw std::move(*rule.raised);
+  require(status);
   const Owned<of_report, of_report_release> owned(report);
   Graph optimized = graph_of(graph);
   of_report_info info{};

@@ -260,6 +260,8 @@ class OperatorSource:
             lines.append(f".match = {{.argument = {match}, .values = {self.constant}Values}}")
         if not op.kind.is_long:
             lines.append(".is_quick = true")
+        if op.kind.commutes(op):
+            lines.append(".commutes = true")
         rule = self._rule
         lines += [f".{name} = {boolean(value)}" for name, value in rule.schema.items()]
         if rule.struct:

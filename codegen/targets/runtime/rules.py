@@ -36,12 +36,9 @@ class RuleSource:
         return "\n".join(wrap(self.rule.op.summary, WIDTH, "// "))
 
     @property
-    def calls(self) -> list[tuple[str, list[str], str]]:
-        """Returns the name, the initializers of the arguments, and whether it commutes, of each call."""
-        return [
-            (call.op.full_name, list(_arguments(call)), boolean(call.op.kind.commutes(call.op)))
-            for call in self.rule.calls
-        ]
+    def calls(self) -> list[tuple[str, list[str]]]:
+        """Returns the name and the initializers of the arguments of each call."""
+        return [(call.op.full_name, list(_arguments(call))) for call in self.rule.calls]
 
     @property
     def fields(self) -> list[str]:

@@ -1,5 +1,8 @@
 // Applies rules to programs.
+#include <exception>
+
 #include "base/error.h"
+#include "graph/passes/captured_pattern.h"
 #include "graph/passes/matcher.h"
 #include "graph/passes/pass.h"
 #include "tensor/create.h"
@@ -30,22 +33,53 @@ std::vector<TensorRef> run(const Rule& rule, const Operator& right, std::span<co
 
 }  // namespace
 
-int64_t apply(const Rule& rule, const Operator& right, Editor& editor) {
-  const Pattern pattern(rule.calls, rule.schema->arguments, rule.constants, rule.error == 0);
+namespace {
+
+// Replaces what a pattern matches. build(arguments, device) runs the right side.
+template <class BuildOn>
+int64_t apply_where(const Pattern& pattern, Editor& editor, BuildOn&& build_on) {
   int64_t count = 0;
   for (int position = 0; position < static_cast<int>(editor.program().nodes.size()); ++position) {
     const std::optional<Match> match = pattern.find(editor, position);
     if (!match) continue;
     const size_t before = editor.program().nodes.size();
     const of_device device = editor.form_of(editor.program().nodes[static_cast<size_t>(position)].results[0]).device();
-    const auto build = [&](std::span<const of_value> arguments) { return run(rule, right, arguments, device); };
+    const auto build = [&](std::span<const of_value> arguments) { return build_on(arguments, device); };
     const std::span<const int> others(match->calls.data(), match->calls.size() - 1);
     if (!editor.replace(position, match->variables, others, build)) continue;
     ++count;
-    // The calls that are there now may match again.
+    // What stands where the removed calls stood may match with what follows.
     const auto removed = static_cast<int>(before) - static_cast<int>(editor.program().nodes.size());
-    position = std::max(position - std::max(removed, 0) - 1, -1);
+    position -= std::max(removed, 0);
   }
+  return count;
+}
+
+}  // namespace
+
+int64_t apply(const Rule& rule, const Operator& right, Editor& editor) {
+  const Pattern pattern(rule.calls, rule.schema->arguments, rule.constants, rule.error == 0);
+  return apply_where(pattern, editor, [&](std::span<const of_value> arguments, of_device device) {
+    return run(rule, right, arguments, device);
+  });
+}
+
+int64_t apply(const CallerRule& rule, Editor& editor) {
+  const CapturedPattern captured(*rule.left, rule.constants, rule.error == 0);
+  std::exception_ptr failure;
+  const int64_t count = apply_where(captured.pattern(), editor, [&](std::span<const of_value> arguments, of_device) {
+    std::vector<of_tensor> tensors;
+    for (const of_value& argument : arguments) tensors.push_back(argument.as.tensor);
+    std::vector<TensorRef> results;
+    if (failure) return results;
+    try {
+      if (TensorRef result = rule.right(tensors)) results.push_back(std::move(result));
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    return results;
+  });
+  if (failure) std::rethrow_exception(failure);
   return count;
 }
 

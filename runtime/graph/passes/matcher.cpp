@@ -164,7 +164,7 @@ Pattern::Pattern(std::span<const PatternCall> calls, std::span<const oneflow::Ar
   for (size_t i = 0; i < calls.size(); ++i) {
     ops_.push_back(find_operator(calls[i].op));
     if (!ops_.back()) fail(OF_INTERNAL_ERROR, "there is no operator '%s'", calls[i].op);
-    if (calls[i].commutes) commuting_.push_back(i);
+    if (ops_.back()->schema().commutes) commuting_.push_back(i);
   }
 }
 

@@ -23,6 +23,17 @@ void check_names(const std::set<std::string>& without) {
       fail(OF_INVALID_ARGUMENT, "there is no pass '%s'", printable(name).c_str());
 }
 
+// Returns the passes that run, and after them the rules of the caller.
+std::vector<Pass> chosen_passes(const Optimization& options) {
+  std::vector<Pass> chosen;
+  for (const Pass& pass : passes())
+    if (options.runs_passes && pass.level <= options.level && !options.without.contains(pass.name))
+      chosen.push_back(pass);
+  for (const CallerRule& rule : options.rules)
+    chosen.push_back({rule.name, "", Level::kRounding, rule.error, [&](Editor& editor) { return apply(rule, editor); }});
+  return chosen;
+}
+
 double error_of(const Outputs& outputs, const Outputs& others) {
   return outputs && others ? difference(*outputs, *others) : NAN;
 }
@@ -83,17 +94,17 @@ Optimized optimize(const Graph& graph, const Optimization& options) {
   Optimized optimized;
   optimized.calls_before = graph.program().nodes.size();
   Editor editor(graph.program());
+  const std::vector<Pass> chosen = chosen_passes(options);
   for (int round = 0; round < kMaxRounds; ++round) {
     bool has_changed = false;
-    for (const Pass& pass : passes()) {
-      if (pass.level > options.level || options.without.contains(pass.name)) continue;
+    for (const Pass& pass : chosen) {
       const auto calls = static_cast<int64_t>(editor.program().nodes.size());
       const int64_t changes = pass.run(editor);
       if (changes == 0) continue;
       has_changed = true;
       Outputs after = run(editor.finished());
-      add(optimized.passes,
-          {pass.name, changes, calls, static_cast<int64_t>(editor.program().nodes.size()), error_of(before, after)});
+      add(optimized.passes, {pass.name, changes, calls, static_cast<int64_t>(editor.program().nodes.size()),
+                             error_of(before, after)});
       before = std::move(after);
     }
     if (!has_changed) break;

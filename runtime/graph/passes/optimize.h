@@ -14,6 +14,8 @@ namespace oneflow::graph {
 struct Optimization {
   Level level = Level::kRounding;
   std::set<std::string> without;  // the names of passes that do not run
+  std::vector<CallerRule> rules;  // which run after the passes
+  bool runs_passes = true;        // whether others than these rules run
   bool measures = true;
   std::span<const TensorRef> inputs;  // of the runs that measure errors; none: random ones
 };

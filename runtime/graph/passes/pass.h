@@ -34,8 +34,9 @@ int64_t remove_unused(Editor& editor);
 int64_t merge_common_calls(Editor& editor);
 int64_t fold_constants(Editor& editor);
 
-// Applies a rule wherever it matches.
+// Apply a rule wherever it matches.
 int64_t apply(const Rule& rule, const Operator& right, Editor& editor);
+int64_t apply(const CallerRule& rule, Editor& editor);
 
 }  // namespace oneflow::graph
 

@@ -2,10 +2,14 @@
 #ifndef ONEFLOW_GRAPH_PASSES_RULE_H_
 #define ONEFLOW_GRAPH_PASSES_RULE_H_
 
+#include <functional>
+#include <set>
 #include <span>
+#include <string>
 
 #include "dispatch/program_body.h"
 #include "dispatch/schema.h"
+#include "graph/graph.h"
 
 namespace oneflow::graph {
 
@@ -19,7 +23,6 @@ struct PatternArgument {
 struct PatternCall {
   const char* op;
   std::span<const PatternArgument> arguments;  // of the signature, all of them
-  bool commutes = false;                       // whether its first two operands can be exchanged
 };
 
 struct Rule {
@@ -32,6 +35,17 @@ struct Rule {
 };
 
 extern const std::span<const Rule> kRules;
+
+// A rule of the program that optimizes a graph: its left side was captured, its right side is a function.
+struct CallerRule {
+  std::string name;
+  Ref<Graph> left;                // its inputs are the variables
+  std::set<std::string> constants;  // the names of those that must be constants
+  // Gets tensors for the variables, of which those that are no constants stand for values, and returns one for the
+  // result, or null if the rule does not apply. Throws an Error to end the optimization.
+  std::function<TensorRef(std::span<const of_tensor>)> right;
+  double error;
+};
 
 }  // namespace oneflow::graph
 

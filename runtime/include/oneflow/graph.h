@@ -132,6 +132,23 @@ typedef struct of_pass {
 /* Gets all passes, in the order in which they run. */
 OF_API of_status of_graph_passes(const of_pass** passes, uint64_t* count);
 
+/* The right side of a rule. `inputs` are what the inputs of the left side stand for: tensors of the graph's constants,
+ * and for others tensors without elements, from which calls of operators compute `*output`. They are borrowed. For sizes
+ * that vary, it is called several times with different ones. If the rule does not apply, `*output` stays NULL. A failure
+ * ends the optimization. */
+typedef of_status (*of_rule_function)(void* user, const of_tensor* inputs, uint64_t input_count, of_tensor* output);
+
+/* Calls of a graph that are replaced by others. */
+typedef struct of_rule {
+  const char* name;
+  of_graph left;                /* what is searched for: a graph whose inputs stand for any tensors */
+  const char* const* constants; /* the names of inputs that must be constants */
+  uint64_t constant_count;
+  of_rule_function right;
+  void* user;   /* for `right` */
+  double error; /* the largest relative error; 0 for none: then numbers must be equal, and not only nearly equal */
+} of_rule;
+
 /* The options of of_graph_optimize(). */
 typedef struct of_optimize_options {
   uint32_t struct_size;
@@ -141,6 +158,9 @@ typedef struct of_optimize_options {
   bool measure;            /* whether the graph runs before and after each pass to measure errors */
   const of_tensor* inputs; /* of these runs; without inputs (NULL) they are random */
   uint64_t input_count;
+  const of_rule* rules; /* which are applied after the passes */
+  uint64_t rule_count;
+  bool only_rules; /* whether no passes run */
 } of_optimize_options;
 
 /* What a pass has done. */
