@@ -63,6 +63,7 @@ void enter(of_layer_call& state) {
     fail(OF_UNSUPPORTED,
          "the tensor has no elements while a graph is captured: what depends on them cannot be part of the graph");
   }
+  if (recording->expands(call.op)) return next_layer(state, OF_BODY_SEEN);
   recording->record(call);
 }
 
@@ -89,6 +90,10 @@ void RecordedScope::pause(bool paused) {
 
 RecordedScope::~RecordedScope() {
   if (is_of_this_thread()) pause(true);
+}
+
+bool Recording::expands(const Operator& op) const {
+  return kept_ && std::string_view(op.schema().kind) == "composite" && !kept_->contains(&op);
 }
 
 void Recording::attach(const Tensor& tensor, ValueId value) {

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <vector>
@@ -24,11 +25,15 @@ struct RecordedValue {
   ValueId root;
 };
 
+// The composite operators that are recorded as they are called; others are recorded as the calls in their bodies. None:
+// all are recorded as they are called.
+using Kept = std::optional<std::set<const Operator*>>;
+
 // The calls of one run. Its values are tensors without memory, which carry their numbers; other tensors that it uses
 // are constants. Used by one thread at a time.
 class Recording final : public RefCounted<Recording> {
  public:
-  static Ref<Recording> create() { return Ref<Recording>::adopt(new Recording); }
+  static Ref<Recording> create(Kept kept = {}) { return Ref<Recording>::adopt(new Recording(std::move(kept))); }
 
   // Adds a value, and returns a tensor that stands for it.
   TensorRef add_value(of_dtype dtype, of_device device, Sizes sizes);
@@ -39,6 +44,8 @@ class Recording final : public RefCounted<Recording> {
   // Makes an end: the tensors of its values cannot be used any more.
   void end() { is_open_ = false; }
   bool is_open() const { return is_open_; }
+  // Returns whether the calls in the body of an operator are recorded in place of its call.
+  bool expands(const Operator& op) const;
 
   const std::vector<RecordedValue>& values() const { return values_; }
   const std::vector<Node>& nodes() const { return nodes_; }
@@ -50,7 +57,7 @@ class Recording final : public RefCounted<Recording> {
   void destroy() noexcept { delete this; }
 
  private:
-  Recording() = default;
+  explicit Recording(Kept kept) : kept_(std::move(kept)) {}
   ~Recording() = default;
   Argument argument_of(const of_value& value);
   void mark_written(ValueId value) { written_.insert(values_[static_cast<size_t>(value)].root); }
@@ -58,6 +65,7 @@ class Recording final : public RefCounted<Recording> {
   void attach(const Tensor& tensor, ValueId value);
   ValueId store_result(Call& call, of_tensor inferred, of_tensor given, of_tensor& result);
 
+  const Kept kept_;
   std::atomic<bool> is_open_ = true;
   std::vector<RecordedValue> values_;
   std::vector<Node> nodes_;
