@@ -40,6 +40,13 @@ def _parser() -> argparse.ArgumentParser:
 
     generate = commands.add_parser("generate", help="bring all generated files up to date")
     generate.add_argument("--only", action="append", default=[], metavar="TARGET", help="only this target's files")
+    generate.add_argument(
+        "--operators",
+        type=lambda text: text.split(","),
+        default=[],
+        metavar="NAME,...",
+        help="only these operators, and what they need: for a library that runs known graphs",
+    )
     generate.set_defaults(run=_generate)
 
     check = commands.add_parser("check", help="print a diff and fail if a generated file is not up to date")
@@ -74,7 +81,7 @@ def _generate(options: argparse.Namespace) -> int:
     from codegen import pipeline
 
     start = time.monotonic()
-    result = pipeline.run(options.root, options.only)
+    result = pipeline.run(options.root, options.only, operators=options.operators)
     for change in result.changes:
         print({"missing": "new", "superfluous": "removed", "stale": "changed"}[change.word], change.path)
     for target, reason in result.failures.items():

@@ -23,15 +23,16 @@ class Result:
     was_current: bool = False  # whether no input and no output has changed since the last run
 
 
-def run(root: Path, only: Sequence[str] = (), *, write: bool = True) -> Result:
+def run(root: Path, only: Sequence[str] = (), *, operators: Sequence[str] = (), write: bool = True) -> Result:
     """Brings all outputs up to date, or with `write=False` only reports what would change.
 
-    `only` restricts the run to these targets. Raises DefinitionError if a definition is invalid; then nothing is
-    written. A target that fails writes nothing and does not affect the others.
+    `only` restricts the run to these targets, and `operators` to these operators and what they need. Raises
+    DefinitionError if a definition is invalid; then nothing is written. A target that fails writes nothing and does not
+    affect the others.
     """
     inputs = emit.fingerprint(root, Path(__file__).parent)
     manifest = emit.Manifest.read(root)
-    if manifest.is_current(root, inputs):
+    if not operators and manifest.is_current(root, inputs):
         return Result(files=sum(map(len, manifest.outputs.values())), was_current=True)
 
     from codegen.load import definition_files, load
@@ -41,7 +42,12 @@ def run(root: Path, only: Sequence[str] = (), *, write: bool = True) -> Result:
     if strange := [name for name in only if name not in names]:
         raise TargetError(unknown("target", strange[0], names))
     result = Result()
-    rendered = _render(only or names, definitions, result)
+    if operators:
+        from codegen.restrict import restrict
+
+        rendered = _render(only or names, restrict(definitions, operators, root), definitions, result)
+    else:
+        rendered = _render(only or names, definitions, definitions, result)
     earlier = {target: set(files) for target, files in manifest.outputs.items()}
     for name, files in rendered.items():
         result.changes += emit.changes(root, files, earlier.get(name, ()))
@@ -49,7 +55,7 @@ def run(root: Path, only: Sequence[str] = (), *, write: bool = True) -> Result:
     for gone in sorted(earlier.keys() - set(names)):
         result.changes += emit.changes(root, {}, earlier[gone])
         del manifest.outputs[gone]
-    complete = not only and not result.failures
+    complete = not only and not operators and not result.failures
     if complete:
         known = {change.path for change in result.changes}
         wanted = {path for files in manifest.outputs.values() for path in files}
@@ -63,8 +69,13 @@ def run(root: Path, only: Sequence[str] = (), *, write: bool = True) -> Result:
     return result
 
 
-def _render(names: Sequence[str], definitions: Definitions, result: Result) -> dict[str, dict[str, str]]:
-    """Returns the files of each target that did not fail. Raises DefinitionError if a target rejects a record."""
+def _render(
+    names: Sequence[str], definitions: Definitions, whole: Definitions, result: Result
+) -> dict[str, dict[str, str]]:
+    """Returns the files of each target that did not fail. Raises DefinitionError if a target rejects a record.
+
+    The names that targets give to operators are those of `whole`, of which `definitions` may be a part.
+    """
     rendered: dict[str, dict[str, str]] = {}
     owners: dict[str, str] = {}
     problems: list[Problem] = []
@@ -73,7 +84,7 @@ def _render(names: Sequence[str], definitions: Definitions, result: Result) -> d
             target = discover.target(name, definitions)
             problems += target.problems(definitions)
             if isinstance(target, PublicTarget):
-                target.names.check(definitions)
+                target.names.check(whole)
             files = emit.render(target, definitions)
             for path in files:
                 if owners.setdefault(path, name) != name:

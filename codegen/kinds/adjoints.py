@@ -38,6 +38,10 @@ class Adjoint(Kind):
     def check(self, op: Op, functions: Functions, report: Report) -> None:
         """Does nothing: there are no expressions."""
 
+    @property
+    def called_by_name(self) -> tuple[str, ...]:
+        return (self.of,)
+
     def facts(self, op: Op) -> Iterator[Fact]:
         yield Fact("shape", self.shape_text(op))
 

@@ -136,6 +136,10 @@ class Collective(Kind):
     def matched_values(self) -> tuple[str, ...]:
         return tuple(self.merges)
 
+    @property
+    def called_by_name(self) -> tuple[str, ...]:
+        return tuple(name for merge in self.merges.values() for name in (merge.by, merge.then) if name)
+
     def facts(self, op: Op) -> Iterator[Fact]:
         pattern = PATTERNS[self.pattern]
         yield Fact("pattern", self.pattern)

@@ -150,6 +150,11 @@ class Kind(ABC):
         """Returns the records that the programs of a resolved kind call."""
         return ()
 
+    @property
+    def called_by_name(self) -> tuple[str, ...]:
+        """Returns the full names of the operators that the runtime calls because the record names them."""
+        return ()
+
     @abstractmethod
     def facts(self, op: Op) -> Iterator[Fact]:
         """Yields what is derived from the record in this kind alone, for `explain`."""
