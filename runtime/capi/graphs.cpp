@@ -6,7 +6,9 @@
 #include "dispatch/dispatch.h"
 #include "files/names.h"
 #include "graph/capture.h"
+#include "graph/expand.h"
 #include "graph/graph_file.h"
+#include "graph/listing.h"
 #include "graph/session.h"
 
 using namespace oneflow;
@@ -171,6 +173,8 @@ of_status of_graph_get_info(of_graph graph, of_graph_info* info) {
     result.call_count = program.nodes.size();
     result.size_count = program.sizes.size();
     result.sizes = found.description().sizes.data();
+    result.value_count = program.values.size();
+    result.returned_count = program.returned;
     result.text = found.description().text.c_str();
     write_struct(info, result, function, "info");
   });
@@ -192,6 +196,8 @@ of_status of_graph_value_at(of_graph graph, of_graph_part part, uint64_t positio
     result.rank = described.sizes.rank();
     result.sizes = described.sizes.data();
     result.size_texts = described.size_pointers.data();
+    result.id = described.id;
+    result.integers = found.listing().values()[index(described.id)].integers;
     write_struct(value, result, function, "value");
   });
 }
@@ -216,6 +222,36 @@ of_status of_graph_get_nodes(of_graph graph, of_graph_part part, const of_file_n
     const auto& found = (part == OF_GRAPH_INPUT ? description.inputs : description.outputs)->nodes();
     *nodes = found.data();
     *count = found.size();
+  });
+}
+
+of_status of_graph_call_at(of_graph graph, uint64_t position, of_graph_call* call) {
+  return guard([&, function = __func__] {
+    const std::vector<of_graph_call>& calls = require_graph(graph, function).listing().calls();
+    if (position >= calls.size())
+      fail(OF_INDEX_OUT_OF_RANGE, "%s: position must be below %zu, got %lu", function, calls.size(), position);
+    write_struct(call, calls[position], function, "call");
+  });
+}
+
+of_status of_graph_value_by_id(of_graph graph, int32_t id, of_graph_value* value) {
+  return guard([&, function = __func__] {
+    const std::vector<of_graph_value>& values = require_graph(graph, function).listing().values();
+    if (id < 0 || index(id) >= values.size())
+      fail(OF_INDEX_OUT_OF_RANGE, "%s: id must be between 0 and %zu, got %d", function, values.size() - 1, id);
+    write_struct(value, values[index(id)], function, "value");
+  });
+}
+
+of_status of_graph_expand(of_graph graph, const of_op* kept, uint64_t kept_count, of_graph* result) {
+  return guard([&, function = __func__] {
+    const Graph& found = require_graph(graph, function);
+    if (kept_count) require(kept, function, "kept");
+    for (uint64_t i = 0; i < kept_count; ++i) require(kept[i], function, "an operator");
+    require(result, function, "result");
+    std::set<const Operator*> operators;
+    for (uint64_t i = 0; i < kept_count; ++i) operators.insert(to_operator(kept[i]));
+    *result = named("expand", [&] { return expand(found, std::move(operators)); }).detach();
   });
 }
 

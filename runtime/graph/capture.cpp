@@ -54,8 +54,12 @@ void add_states(Program& program, const std::set<ValueId>& written) {
 
 }  // namespace
 
-Capture::Capture(std::vector<ExampleInput> inputs, std::string input_structure, std::vector<NamedSize> sizes)
-    : inputs_(std::move(inputs)), input_structure_(std::move(input_structure)), sizes_(std::move(sizes)) {
+Capture::Capture(std::vector<ExampleInput> inputs, std::string input_structure, std::vector<NamedSize> sizes,
+                 Kept kept)
+    : inputs_(std::move(inputs)),
+      input_structure_(std::move(input_structure)),
+      sizes_(std::move(sizes)),
+      kept_(std::move(kept)) {
   for (const ExampleInput& input : inputs_) {
     for (size_t dim = 0; dim < input.named_sizes.size(); ++dim) {
       const int number = input.named_sizes[dim];
@@ -82,7 +86,7 @@ std::optional<std::vector<TensorRef>> Capture::begin() {
   if (outputs_.size() == runs_.size()) return {};
   const std::vector<int64_t>& sizes = runs_[outputs_.size()];
   recordings_.resize(outputs_.size());
-  const Ref<Recording>& recording = recordings_.emplace_back(Recording::create());
+  const Ref<Recording>& recording = recordings_.emplace_back(Recording::create(nullptr, kept_));
   std::vector<TensorRef> tensors;
   for (const ExampleInput& input : inputs_) {
     Shape shape = input.example->sizes();

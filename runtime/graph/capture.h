@@ -37,7 +37,7 @@ struct RecordedOutputs {
 class Capture final : public of_capture_object {
  public:
   // Throws InvalidArgument for inputs whose sizes contradict each other.
-  Capture(std::vector<ExampleInput> inputs, std::string input_structure, std::vector<NamedSize> sizes);
+  Capture(std::vector<ExampleInput> inputs, std::string input_structure, std::vector<NamedSize> sizes, Kept kept = {});
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
   ~Capture();
@@ -62,6 +62,7 @@ class Capture final : public of_capture_object {
   const std::vector<ExampleInput> inputs_;
   const std::string input_structure_;
   const std::vector<NamedSize> sizes_;
+  const Kept kept_;
   std::vector<std::vector<int64_t>> runs_;  // the named sizes of each run
   std::vector<Ref<Recording>> recordings_;
   std::vector<RecordedOutputs> outputs_;

@@ -6,6 +6,7 @@
 #include "base/characters.h"
 #include "base/error.h"
 #include "device/device.h"
+#include "graph/listing.h"
 #include "graph/program_check.h"
 #include "graph/text.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 ValueDescription describe(const Program& program, const std::string& name, ValueId id) {
   const Value& value = program.values[static_cast<size_t>(id)];
-  ValueDescription description{name, &value, {}, {}, {}};
+  ValueDescription description{name, &value, {}, {}, {}, id};
   for (size_t dim = 0; dim < value.sizes.size(); ++dim) {
     const SizeExpression& size = value.sizes[dim];
     description.sizes.push_back(size.is_constant() ? size.constant : -1);
@@ -65,6 +66,15 @@ void check_example(const NamedSize& size) {
   if (size.minimum < 0 || size.step < 1 || !size.allows(size.example))
     fail(OF_INVALID_ARGUMENT, "the size '%s' does not allow its example %ld", printable(size.name).c_str(),
          size.example);
+}
+
+Graph::Graph(Program program) : program_(std::move(program)), description_(program_) {}
+
+Graph::~Graph() = default;
+
+const Listing& Graph::listing() const {
+  std::call_once(is_listed_, [this] { listing_ = std::make_unique<const Listing>(program_); });
+  return *listing_;
 }
 
 Ref<Graph> Graph::create(Program program) {

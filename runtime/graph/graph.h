@@ -8,6 +8,7 @@
 #include <oneflow/graph.h>
 
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -105,7 +106,10 @@ struct ValueDescription {
   Shape sizes;  // -1 for those that vary
   std::vector<std::string> size_texts;
   std::vector<const char*> size_pointers;
+  ValueId id;
 };
+
+class Listing;
 
 // What programs outside see of a graph.
 struct Description {
@@ -132,14 +136,18 @@ class Graph final : public of_graph_object, public RefCounted<Graph> {
   const Program& program() const { return program_; }
   // What the C API shows of the graph.
   const Description& description() const { return description_; }
+  // What the C API shows of its calls and values, which few programs ask for.
+  const Listing& listing() const;
   void destroy() noexcept { delete this; }
 
  private:
-  explicit Graph(Program program) : program_(std::move(program)), description_(program_) {}
-  ~Graph() = default;
+  explicit Graph(Program program);
+  ~Graph();
 
   const Program program_;
   const Description description_;
+  mutable std::once_flag is_listed_;
+  mutable std::unique_ptr<const Listing> listing_;
 };
 
 // Returns the position of a value in lists of all values.

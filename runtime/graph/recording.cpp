@@ -73,6 +73,7 @@ void enter(of_layer_call& state) {
     fail(OF_UNSUPPORTED,
          "the tensor has no elements while a graph is captured: what depends on them cannot be part of the graph");
   }
+  if (recording->expands(call.op)) return next_layer(state, OF_BODY_SEEN);
   recording->record(call);
 }
 
@@ -120,6 +121,10 @@ void ConstantCalls::run(of_layer_call& state) {
   if (!is_kept) return;
   for (const of_value& result : call.results) done.results.push_back(share(*to_tensor(result.as.tensor)));
   done_.push_back(std::move(done));
+}
+
+bool Recording::expands(const Operator& op) const {
+  return kept_ && std::string_view(op.schema().kind) == "composite" && !kept_->contains(&op);
 }
 
 void Recording::attach(const Tensor& tensor, ValueId value) {

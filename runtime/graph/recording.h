@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <vector>
@@ -43,14 +44,18 @@ class ConstantCalls {
   size_t next_ = 0;
 };
 
+// The composite operators that are recorded as they are called; others are recorded as the calls in their bodies. None:
+// all are recorded as they are called.
+using Kept = std::optional<std::set<const Operator*>>;
+
 // The calls of one run. Its values are tensors without memory, which carry their numbers; other tensors that it uses
 // are constants. Used by one thread at a time.
 class Recording final : public RefCounted<Recording> {
  public:
   // With `constants`, which must outlive the recording, calls whose operands are no values are computed at once, and
   // not recorded.
-  static Ref<Recording> create(ConstantCalls* constants = nullptr) {
-    return Ref<Recording>::adopt(new Recording(constants));
+  static Ref<Recording> create(ConstantCalls* constants = nullptr, Kept kept = {}) {
+    return Ref<Recording>::adopt(new Recording(constants, std::move(kept)));
   }
 
   // Adds a value, and returns a tensor that stands for it.
@@ -63,6 +68,8 @@ class Recording final : public RefCounted<Recording> {
   void end() { is_open_ = false; }
   bool is_open() const { return is_open_; }
   ConstantCalls* constant_calls() const { return constant_calls_; }
+  // Returns whether the calls in the body of an operator are recorded in place of its call.
+  bool expands(const Operator& op) const;
 
   const std::vector<RecordedValue>& values() const { return values_; }
   const std::vector<Node>& nodes() const { return nodes_; }
@@ -74,7 +81,7 @@ class Recording final : public RefCounted<Recording> {
   void destroy() noexcept { delete this; }
 
  private:
-  explicit Recording(ConstantCalls* constants) : constant_calls_(constants) {}
+  Recording(ConstantCalls* constants, Kept kept) : constant_calls_(constants), kept_(std::move(kept)) {}
   ~Recording() = default;
   Argument argument_of(const of_value& value);
   void mark_written(ValueId value) { written_.insert(values_[static_cast<size_t>(value)].root); }
@@ -83,6 +90,7 @@ class Recording final : public RefCounted<Recording> {
   ValueId store_result(Call& call, of_tensor inferred, of_tensor given, of_tensor& result);
 
   ConstantCalls* const constant_calls_;
+  const Kept kept_;
   std::atomic<bool> is_open_ = true;
   std::vector<RecordedValue> values_;
   std::vector<Node> nodes_;

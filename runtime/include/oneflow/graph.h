@@ -89,6 +89,7 @@ typedef struct of_graph_info {
   uint64_t input_count, output_count, constant_count, call_count, size_count;
   const of_named_size* sizes;
   const char* text; /* the canonical text of the program, a line per call */
+  uint64_t value_count, returned_count; /* all values; the outputs before those of tensors that the program writes to */
 } of_graph_info;
 /* Gets the properties of a graph. */
 OF_API of_status of_graph_get_info(of_graph graph, of_graph_info* info);
@@ -105,6 +106,8 @@ typedef struct of_graph_value {
   int32_t rank;
   const int64_t* sizes;          /* -1 for those that vary */
   const char* const* size_texts; /* how each follows from named sizes: "64", "batch", "(time + 1)/2"; "?" if unknown */
+  int32_t id;                    /* the number of the value in the graph: see of_graph_value_by_id() */
+  const struct of_graph_integer* integers; /* the sizes, as they follow from others; from themselves if unknown */
 } of_graph_value;
 /* Gets a value by its position among those of its part. */
 OF_API of_status of_graph_value_at(of_graph graph, of_graph_part part, uint64_t position, of_graph_value* value);
@@ -113,6 +116,65 @@ OF_API of_status of_graph_constant(of_graph graph, uint64_t position, of_tensor*
 /* Gets how the inputs or the outputs are nested: nodes that are valid as long as the graph, whose entries are
  * positions. Outputs for tensors that the program writes to are not among them. */
 OF_API of_status of_graph_get_nodes(of_graph graph, of_graph_part part, const of_file_node** nodes, uint64_t* count);
+
+/* ---------------------------------------------------------------- the calls of a graph */
+
+/* A size that integers follow from: that of dimension `number` of a value or, if `value` is -1, a named size. */
+typedef struct of_graph_atom {
+  int32_t value;
+  int32_t number;
+} of_graph_atom;
+
+/* A product of sizes and a factor. */
+typedef struct of_graph_term {
+  int64_t factor;
+  const of_graph_atom* atoms;
+  uint64_t atom_count;
+} of_graph_term;
+
+/* An integer: the floor of (constant + the sum of the terms) / divisor. Without terms it is `constant`. */
+typedef struct of_graph_integer {
+  int64_t constant;
+  const of_graph_term* terms;
+  uint64_t term_count;
+  int64_t divisor;
+} of_graph_integer;
+
+/* An argument of a call: like an of_value, with numbers of values in place of tensors. */
+typedef struct of_graph_argument {
+  int32_t kind;  /* an of_value_kind, but never ABSENT or GENERATOR */
+  int32_t count; /* the number of items of a list, or of bytes of a string; otherwise 1 */
+  union {
+    bool boolean;
+    uint64_t natural;
+    double real;
+    const char* string;
+    of_dtype dtype;
+    const of_device* devices;         /* of a DEVICE or a DEVICE_LIST */
+    const of_graph_integer* integers; /* of an INT or an INT_LIST */
+    const int32_t* values;            /* of a TENSOR or a TENSOR_LIST; -1 for an item that is missing */
+  } as;
+} of_graph_argument;
+
+/* A call of an operator. All pointers are valid as long as the graph. */
+typedef struct of_graph_call {
+  uint32_t struct_size;
+  int32_t argument_count; /* that of the operator's signature */
+  of_op op;
+  const of_graph_argument* arguments;
+  const int32_t* results; /* the numbers of values */
+  uint64_t result_count;
+  bool gives_results; /* whether the results are values that exist already, to which the call writes */
+  bool writes;        /* whether it writes to these, or to operands */
+} of_graph_call;
+/* Gets a call by its position. Calls are in the order in which they run. */
+OF_API of_status of_graph_call_at(of_graph graph, uint64_t position, of_graph_call* call);
+/* Gets a value by its number, which is below `value_count`. Its name is empty unless it is an input or a constant. */
+OF_API of_status of_graph_value_by_id(of_graph graph, int32_t id, of_graph_value* value);
+/* Makes a graph in which composite operators, except those of `kept`, are replaced by the calls of their bodies. */
+OF_API of_status of_graph_expand(of_graph graph, const of_op* kept, uint64_t kept_count, of_graph* result);
+
+/* ---------------------------------------------------------------- files */
 
 /* Saves a graph to a file, which appears complete or not at all: a safetensors file whose tensors are the constants. */
 OF_API of_status of_graph_save(of_graph graph, const char* path);
