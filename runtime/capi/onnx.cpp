@@ -1,8 +1,12 @@
-// The C API: ONNX models, which a library of its own reads.
+// The C API: ONNX models, which a library of its own reads and writes.
 #include <dlfcn.h>
+
+#include <filesystem>
+#include <optional>
 
 #include "capi/boundary.h"
 #include "device/plugin_loading.h"
+#include "files/output_file.h"
 #include "onnx/entry.h"
 
 using namespace oneflow;
@@ -31,6 +35,25 @@ void call_library(of_status (*function)(Arguments...), Given... given) {
   if (const of_status status = function(given..., report, &text)) throw Error(status, text);
 }
 
+// The file of a model, and that of its external data, if it has any.
+struct ModelOutput {
+  explicit ModelOutput(const std::string& path) : external_path(path + ".data"), model(path) {}
+
+  void write(bool is_external, const void* data, uint64_t bytes) {
+    if (is_external && !external) external.emplace(external_path);
+    (is_external ? *external : model).write(data, bytes);
+  }
+  // The model comes last: it refers to the other file.
+  void commit() {
+    if (external) external->commit();
+    model.commit();
+  }
+
+  const std::string external_path;
+  files::OutputFile model;
+  std::optional<files::OutputFile> external;
+};
+
 }  // namespace
 
 of_status of_onnx_load(const char* path, const of_onnx_load_options* options, of_graph* result) {
@@ -50,5 +73,23 @@ of_status of_onnx_load(const char* path, const of_onnx_load_options* options, of
     }
     const auto load = library_function<decltype(of_onnx_library_load)>("of_onnx_library_load");
     named("load", [&] { call_library(load, path, &given, result); });
+  });
+}
+
+of_status of_onnx_save(of_graph graph, const char* path, const of_onnx_save_options* options) {
+  return guard([&, name = __func__] {
+    require(graph, name, "graph");
+    require(path, name, "path");
+    const of_onnx_save_options given = options ? read_struct(options, name, "options") : of_onnx_save_options{};
+    const auto save = library_function<decltype(of_onnx_library_save)>("of_onnx_library_save");
+    named("save", [&] {
+      ModelOutput output(path);
+      const std::string location = std::filesystem::path(output.external_path).filename();
+      const of_onnx_write write = [](void* context, bool is_external, const void* data, uint64_t bytes) {
+        return guard([&] { static_cast<ModelOutput*>(context)->write(is_external, data, bytes); });
+      };
+      call_library(save, graph, &given, location.c_str(), write, static_cast<void*>(&output));
+      output.commit();
+    });
   });
 }

@@ -4,6 +4,7 @@
 #include <new>
 
 #include "onnx/load.h"
+#include "onnx/save.h"
 
 namespace {
 
@@ -34,5 +35,18 @@ __attribute__((visibility("default"))) of_status of_onnx_library_load(const char
   return report_errors(report, context, [&] {
     const oneflow::Graph graph = oneflow::onnx::load(path, *options);
     *result = of_graph_retain(graph.get());
+  });
+}
+
+__attribute__((visibility("default"))) of_status of_onnx_library_save(of_graph graph,
+                                                                      const of_onnx_save_options* options,
+                                                                      const char* location, of_onnx_write write,
+                                                                      void* write_context, of_onnx_report report,
+                                                                      void* context) {
+  return report_errors(report, context, [&] {
+    const auto write_part = [&](bool is_external, std::string_view bytes) {
+      oneflow::check(write(write_context, is_external, bytes.data(), bytes.size()));
+    };
+    oneflow::onnx::save(oneflow::Graph(of_graph_retain(graph)), *options, location, write_part);
   });
 }

@@ -38,6 +38,13 @@ const Operator* find_operator(std::string_view domain, std::string_view name, in
   return best;
 }
 
+const Operator* find_function(std::string_view function) {
+  for (const auto family : kFamilies)
+    for (const Operator& op : family())
+      if (op.function && op.function == function && op.domain.empty()) return &op;
+  return nullptr;
+}
+
 std::string nearest_operator(std::string_view name) {
   std::string_view best;
   size_t least = name.size();

@@ -28,6 +28,8 @@ struct Operator {
 
 // Returns the form of an operator in an opset; null if there is none.
 const Operator* find_operator(std::string_view domain, std::string_view name, int64_t opset);
+// Returns the operator that takes the same operands as one of ours; null if there is none.
+const Operator* find_function(std::string_view function);
 // Returns the name of an operator that is spelled most like another one.
 std::string nearest_operator(std::string_view name);
 

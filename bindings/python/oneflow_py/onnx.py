@@ -1,8 +1,9 @@
-"""ONNX models as graphs.
+"""ONNX models as graphs, and graphs as ONNX models.
 
 g = flow.onnx.load("model.onnx", sizes={"batch": 1})
 probabilities = g(pixels)
 g.save("model.flow")
+flow.onnx.save(g, "copy.onnx")
 """
 
 from __future__ import annotations
@@ -45,6 +46,32 @@ def load(
         for name, value in (values or {}).items()
     ]
     return Graph(native._load_onnx(encoded_path("load", path), ranges, tensors))
+
+
+def save(
+    graph: Graph,
+    path: str | bytes | os.PathLike[Any],
+    *,
+    opset: int = 17,
+    external_bytes: int | None = None,
+) -> None:
+    """Saves a graph as an ONNX model, with the names of its inputs, outputs, constants and sizes.
+
+        opset: the version of ONNX's operators, between 11 and 22
+        external_bytes: constants of at least this many bytes go to a file beside the model, with its name and ".data";
+            by default only if the model is too large for one file
+
+    The file appears complete or not at all. Raises Unsupported for calls that ONNX cannot express in the opset, with
+    all of them, and FileError. Random operators draw other numbers than ours.
+    """
+    if not isinstance(graph, Graph):
+        raise TypeMismatch(f"save: graph must be Graph, got {type_name(graph)}")
+    for name, value, least in (("opset", opset, 0), ("external_bytes", external_bytes, 1)):
+        if value is None and name != "opset":
+            continue
+        if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= _LARGEST:
+            raise TypeMismatch(f"save: {name} must be an int of at least {least}, got {value!a}")
+    native._save_onnx(graph._handle, encoded_path("save", path), opset, external_bytes or 0)
 
 
 def _bounds(name: str, size: Any) -> tuple[int, int, int]:

@@ -138,6 +138,14 @@ Graph load_onnx(const nb::bytes& path, const std::vector<std::tuple<nb::bytes, i
   return graph_of(graph);
 }
 
+void save_onnx(const Graph& graph, const nb::bytes& path, int64_t opset, uint64_t external_bytes) {
+  of_onnx_save_options options{};
+  options.struct_size = sizeof(options);
+  options.opset = opset;
+  options.external_bytes = external_bytes;
+  require(run_unlocked([&] { return of_onnx_save(graph.handle(), path.c_str(), &options); }));
+}
+
 nb::list Graph::values(int part) const {
   const of_graph_info found = info();
   const uint64_t counts[] = {found.input_count, found.output_count, found.constant_count};
@@ -219,6 +227,7 @@ void add_graph_functions(PyObject* module) {
   scope.def("_load_graph", load_graph);
   scope.def("_load_onnx", load_onnx);
   scope.def("_passes", passes);
+  scope.def("_save_onnx", save_onnx);
   nb::class_<Capture>(scope, "_Capture", nb::is_final())
       .def("begin", &Capture::begin)
       .def("end", &Capture::end)

@@ -1,9 +1,10 @@
-/* ONNX models as graphs (graph.h).
+/* ONNX models as graphs (graph.h), and graphs as ONNX models.
  *
  *     of_graph graph;
  *     of_onnx_load("model.onnx", NULL, &graph);
+ *     of_onnx_save(graph, "copy.onnx", NULL);
  *
- * A library of its own, liboneflow_onnx.so in the folder of this one, reads the format. It is loaded by the first call.
+ * A library of its own, liboneflow_onnx.so in the folder of this one, reads and writes the format. It is loaded by the first call.
  */
 #ifndef ONEFLOW_ONNX_H_
 #define ONEFLOW_ONNX_H_
@@ -31,6 +32,19 @@ typedef struct of_onnx_load_options {
  * only for multiples of a number, their steps say so. Fails with OF_UNSUPPORTED for operators that are not there, with
  * their names, and for what depends on elements that are known only when the graph runs. `options` may be NULL. */
 OF_API of_status of_onnx_load(const char* path, const of_onnx_load_options* options, of_graph* result);
+
+/* The options of of_onnx_save(). */
+typedef struct of_onnx_save_options {
+  uint32_t struct_size;
+  int64_t opset; /* between 11 and 22; 0: 17 */
+  /* Constants of at least this many bytes go to a file beside the model, with its name and ".data". 0: those of at least
+   * 1024 bytes, if the model would be too large for one file, of 2 GiB. */
+  uint64_t external_bytes;
+} of_onnx_save_options;
+/* Saves a graph as an ONNX model, which appears complete or not at all. Inputs, outputs and constants keep their names,
+ * and sizes that vary are named. Fails with OF_UNSUPPORTED for calls that ONNX cannot express in the opset, with all of
+ * them, and why. Random operators draw other numbers than ours. `options` may be NULL. */
+OF_API of_status of_onnx_save(of_graph graph, const char* path, const of_onnx_save_options* options);
 
 #ifdef __cplusplus
 }

@@ -57,6 +57,22 @@ inline Graph load_onnx(const std::string& path, const OnnxLoadOptions& options =
   return Graph(graph);
 }
 
+/// The options of save_onnx().
+struct OnnxSaveOptions {
+  int64_t opset = 17;
+  /// Constants of at least this many bytes go to a file beside the model. 0: only if the model is too large for one file.
+  uint64_t external_bytes = 0;
+};
+
+/// Saves a graph as an ONNX model; see of_onnx_save(). Throws Unsupported for calls that ONNX cannot express.
+inline void save_onnx(const Graph& graph, const std::string& path, const OnnxSaveOptions& options = {}) {
+  of_onnx_save_options given{};
+  given.struct_size = sizeof given;
+  given.opset = options.opset;
+  given.external_bytes = options.external_bytes;
+  check(of_onnx_save(graph.get(), path.c_str(), &given));
+}
+
 }  // namespace oneflow
 
 #endif  // ONEFLOW_ONNX_HPP_

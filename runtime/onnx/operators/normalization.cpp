@@ -138,7 +138,7 @@ constexpr std::array kOperators{
     Operator{"Hardmax", 1, over_dims<hardmax_over>},
     Operator{"InstanceNormalization", 1, normalized_instance},
     Operator{"LRN", 1, normalized_response},
-    Operator{"LayerNormalization", 1, normalized_layer},
+    Operator{"LayerNormalization", 17, normalized_layer},
     Operator{"LogSoftmax", 1, over_dims<log_softmax_over>},
     Operator{"LpNormalization", 1, normalized_length},
     Operator{"MeanVarianceNormalization", 9, normalized_mean_variance},
