@@ -66,6 +66,10 @@ void write_value(pbf_writer message, const ValueProto& value) {
   pbf_writer type(message, 2);
   pbf_writer tensor(type, 1);
   tensor.add_int32(1, static_cast<int32_t>(value.type));
+  if (value.dimensions.empty()) {  // protozero drops a nested message without fields
+    tensor.add_message(2, "", 0);
+    return;
+  }
   pbf_writer shape(tensor, 2);
   for (const DimensionProto& dimension : value.dimensions) {
     pbf_writer written(shape, 1);

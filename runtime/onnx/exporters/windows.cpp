@@ -34,6 +34,7 @@ Name batched(const ExportCall& call, size_t rank, const Name& x, Write&& write) 
 std::vector<Name> convolved(const ExportCall& call) {
   const auto rank = static_cast<size_t>(call.rank("weight")) - 2;
   const bool is_transposed = call.flag("transposed");
+  if (!is_floating(call.result_dtype())) throw Unsupported("a convolution of integers");
   const DType dtype = call.result_dtype() == bfloat16 ? float32 : call.result_dtype();
   Attributes attributes{{"strides", per_dimension(call.integers("stride"), rank)},
                         {"pads", both_sides(per_dimension(call.integers("padding"), rank))},
