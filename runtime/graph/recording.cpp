@@ -54,9 +54,11 @@ struct InferredResults {
   of_value values[kMaxResults]{};
 };
 
-// Returns whether a call of lazy_clone stands for a read of elements by a function that is no operator.
-bool is_read(const Call& call) {
-  return std::string_view(call.schema().name) == "lazy_clone" && call.name != call.schema().function_name;
+// Returns whether a call of lazy_clone stands for a read of elements by a function that is no operator. Where bodies of
+// composites are seen, these call it, too.
+bool is_read(const Call& call, const Recording& recording) {
+  if (std::string_view(call.schema().name) != "lazy_clone" || call.name == call.schema().function_name) return false;
+  return !recording.sees_bodies() || !find_operator(call.name);
 }
 
 // The function of the layer.
@@ -65,8 +67,8 @@ void enter(of_layer_call& state) {
   Recording* const recording = recording_of(call);
   if (!recording || call.infer_only) return next_layer(state, OF_BODY_HIDDEN);
   const bool is_constant = recording->constant_calls() && !is_symbolic(call);
-  if (is_constant) return is_read(call) ? next_layer(state, OF_BODY_HIDDEN) : recording->constant_calls()->run(state);
-  if (is_read(call)) {
+  if (is_constant) return is_read(call, *recording) ? next_layer(state, OF_BODY_HIDDEN) : recording->constant_calls()->run(state);
+  if (is_read(call, *recording)) {
     const Tensor& read = call.tensor(0);
     if (!symbol_of(read) && !recording->written().contains(recording->value_of(read)))
       return next_layer(state, OF_BODY_HIDDEN);

@@ -140,7 +140,8 @@ AttributeProto Exporter::attribute(const Attribute& given) {
     attribute.integers = *integers;
   } else {
     attribute.type = AttributeType::kTensor;
-    attribute.tensors.push_back(tensor_proto("", std::get<Tensor>(given.value), nullptr));
+    kept_.push_back(std::get<Tensor>(given.value));
+    attribute.tensors.push_back(tensor_proto("", kept_.back(), nullptr));
   }
   return attribute;
 }

@@ -112,7 +112,9 @@ class Exporter {
 
   const Graph graph_;
   const int64_t opset_;
+  // What the parts of the model refer to.
   std::deque<std::string> texts_;
+  std::deque<Tensor> kept_;
   std::vector<of_graph_value> types_;
   std::map<int32_t, std::pair<std::string, Tensor>> constants_;
   std::vector<Name> names_;  // of values

@@ -33,6 +33,9 @@ const Report = {
   },
 };
 
+/** Returns the native handle of a graph; undefined for other values. */
+let handleOf;
+
 /** A program of calls of operators with its constants. It does not change. */
 class Graph {
   #handle;
@@ -40,6 +43,10 @@ class Graph {
   #outputs;
   #names;
   #report;
+
+  static {
+    handleOf = (value) => (value instanceof Graph ? value.#handle : undefined);
+  }
 
   constructor(key, handle, report) {
     if (key !== KEY) throw makeError('TypeMismatch', 'Graph: graphs are made by capture(...) and load(path)');
@@ -352,4 +359,4 @@ async function loadAsync(path, options) {
 
 const passes = () => native.graphPasses();
 
-module.exports = {graph: {Graph, capture, load, loadAsync, passes}, newGraph, rangeOf};
+module.exports = {graph: {Graph, capture, load, loadAsync, passes}, handleOf, newGraph, rangeOf};

@@ -1125,7 +1125,18 @@ export interface OnnxLoadOptions {
   values?: Record<string, TensorLike> | Map<string, TensorLike> | null;
 }
 
-/** ONNX models as graphs. */
+/** The options of `onnx.save()`. */
+export interface OnnxSaveOptions {
+  /** The version of ONNX's operators, between 11 and 22, by default 17. */
+  opset?: number | null;
+  /**
+   * Constants of at least this many bytes go to a file beside the model, with its name and `.data`; by default only if
+   * the model is too large for one file.
+   */
+  externalBytes?: number | null;
+}
+
+/** ONNX models as graphs, and graphs as ONNX models. */
 export namespace onnx {
   /**
    * Loads an ONNX model as a graph, with the names of its inputs; several outputs are an object by their names. Throws
@@ -1139,6 +1150,14 @@ export namespace onnx {
   function load(path: string | URL, options?: OnnxLoadOptions): graph.Graph;
   /** Loads an ONNX model on another thread. */
   function loadAsync(path: string | URL, options?: OnnxLoadOptions): Promise<graph.Graph>;
+  /**
+   * Saves a graph as an ONNX model, with the names of its inputs, outputs, constants and sizes. The file appears complete
+   * or not at all. Throws Unsupported for calls that ONNX cannot express in the opset, with all of them, and FileError.
+   * Random operators draw other numbers than ours.
+   */
+  function save(graph: graph.Graph, path: string | URL, options?: OnnxSaveOptions): void;
+  /** Saves a graph as an ONNX model on another thread. */
+  function saveAsync(graph: graph.Graph, path: string | URL, options?: OnnxSaveOptions): Promise<void>;
 }
 
 /**

@@ -1,11 +1,11 @@
 'use strict';
 
-/** ONNX models as graphs. */
+/** ONNX models as graphs, and graphs as ONNX models. */
 
 const {makeTensor} = require('./create');
 const {makeError, traced} = require('./errors');
 const {optionsOf} = require('./gradArguments');
-const {newGraph, rangeOf} = require('./graph');
+const {handleOf, newGraph, rangeOf} = require('./graph');
 const native = require('./native');
 const {checkText, entriesOf, pathOf} = require('./nodes');
 const {describe, isPlainObject, isTensor, liveSlot, withMemory} = require('./tensor');
@@ -53,4 +53,28 @@ async function loadAsync(path, options) {
   return newGraph(await traced(withMemory(() => native.loadOnnxAsync(...args))));
 }
 
-module.exports = {onnx: {load, loadAsync}};
+/** Returns an option that is a positive integer, or 0 for its default. */
+function positive(method, name, value) {
+  if (value === undefined || value === null) return 0;
+  if (Number.isSafeInteger(value) && value > 0) return value;
+  throw makeError('TypeMismatch', `${method}: ${name} must be a positive integer, got ${describe(value)}`);
+}
+
+/** Returns the arguments of the native function. */
+function saveArguments(method, graph, path, options) {
+  const handle = handleOf(graph);
+  if (!handle) throw makeError('TypeMismatch', `${method}: graph must be Graph, got ${describe(graph)}`);
+  const {opset, externalBytes} = optionsOf(method, options, ['opset', 'externalBytes']);
+  const numbers = [positive(method, 'opset', opset), positive(method, 'externalBytes', externalBytes)];
+  return [handle, pathOf(method, path), numbers];
+}
+
+function save(graph, path, options) {
+  native.saveOnnx(...saveArguments('save', graph, path, options));
+}
+
+async function saveAsync(graph, path, options) {
+  await traced(native.saveOnnxAsync(...saveArguments('saveAsync', graph, path, options)));
+}
+
+module.exports = {onnx: {load, loadAsync, save, saveAsync}};

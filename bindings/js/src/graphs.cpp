@@ -221,6 +221,25 @@ class SaveGraphTask : public Task {
   const std::string path_;
 };
 
+class SaveOnnxTask : public Task {
+ public:
+  // Copies the arguments (graph, path, [opset, external bytes]).
+  explicit SaveOnnxTask(const Call& call) : session_(of_session_retain(session_of(call))), path_(call.string(1)) {
+    const std::vector<int64_t> numbers = call.integers(2);
+    options_.struct_size = sizeof(options_);
+    options_.opset = numbers[0];
+    options_.external_bytes = static_cast<uint64_t>(numbers[1]);
+  }
+
+  of_status run() override { return of_onnx_save(of_session_graph(session_.get()), path_.c_str(), &options_); }
+  Napi::Value finish(Environment& environment) override { return environment.env().Undefined(); }
+
+ private:
+  const Owned<of_session_object> session_;
+  const std::string path_;
+  of_onnx_save_options options_{};
+};
+
 class RunTask : public Task {
  public:
   // Copies the arguments (graph, slots, slot of a generator or 0). With `snapshot`, later writes to the tensors do not
@@ -376,6 +395,12 @@ Napi::Value warm_up(const Call& call) {
   return run_task<is_async>(call, std::make_unique<WarmUpTask>(call));
 }
 
+// saveOnnx(graph, path, [opset, externalBytes]); saveOnnxAsync() returns a promise.
+template <bool is_async>
+Napi::Value save_onnx(const Call& call) {
+  return run_task<is_async>(call, std::make_unique<SaveOnnxTask>(call));
+}
+
 // runGraph(graph, slots, generator, ...keepAlive): returns the slots of the outputs; runGraphAsync() returns a promise.
 template <bool is_async>
 Napi::Value run_graph(const Call& call) {
@@ -448,6 +473,8 @@ void add_graph_functions(Exports& exports) {
   exports.add<load_graph<true>>("loadGraphAsync");
   exports.add<load_onnx<false>>("loadOnnx");
   exports.add<load_onnx<true>>("loadOnnxAsync");
+  exports.add<save_onnx<false>>("saveOnnx");
+  exports.add<save_onnx<true>>("saveOnnxAsync");
   exports.add<save_graph<false>>("saveGraph");
   exports.add<save_graph<true>>("saveGraphAsync");
   exports.add<warm_up<false>>("warmUp");

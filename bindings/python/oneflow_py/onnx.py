@@ -1,11 +1,9 @@
-"""ONNX models as graphs, and graphs as ONNX models. A loaded graph runs without ONNX.
+"""ONNX models as graphs, and graphs as ONNX models.
 
-For example:
-
-    g = flow.onnx.load("model.onnx", sizes={"batch": 1})
-    probabilities = g(pixels)
-    g.save("model.flow")
-    flow.onnx.save(g, "copy.onnx")
+g = flow.onnx.load("model.onnx", sizes={"batch": 1})
+probabilities = g(pixels)
+g.save("model.flow")
+flow.onnx.save(g, "copy.onnx")
 """
 
 from __future__ import annotations

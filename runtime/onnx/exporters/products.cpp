@@ -88,11 +88,8 @@ std::vector<Name> tensor_product(const ExportCall& call) {
   return contracted(call, left, right);
 }
 
-// The argument has each list of dimensions after its length.
 std::vector<Name> tensor_product_of_dims(const ExportCall& call) {
-  const Dims lists = call.integers("dims");
-  const auto count = static_cast<int64_t>(lists[0]);
-  return contracted(call, Dims(lists.begin() + 1, lists.begin() + 1 + count), Dims(lists.begin() + 2 + count, lists.end()));
+  return contracted(call, call.integers("dims_input"), call.integers("dims_other"));
 }
 
 std::vector<Name> inner_product(const ExportCall& call) {

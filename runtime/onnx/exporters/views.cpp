@@ -13,7 +13,7 @@ namespace {
 
 using Dims = std::vector<int64_t>;
 
-std::vector<Name> same(const ExportCall& call) { return {call.tensor("input")}; }
+std::vector<Name> same(const ExportCall& call) { return {call.tensor("input", call.result_dtype())}; }
 
 Dims all_dims(int64_t rank) {
   Dims dims(static_cast<size_t>(rank));

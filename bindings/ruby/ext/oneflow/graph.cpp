@@ -207,6 +207,20 @@ VALUE write(VALUE self, VALUE path) {
   return Qnil;
 }
 
+// Graph#write_onnx(path, opset, external bytes)
+VALUE write_onnx(VALUE self, VALUE path, VALUE opset, VALUE external_bytes) {
+  const of_graph graph = graph_of(self);
+  const char* target = StringValueCStr(path);
+  of_onnx_save_options options = {};
+  options.struct_size = sizeof(options);
+  options.opset = NUM2LL(opset);
+  options.external_bytes = static_cast<uint64_t>(NUM2LL(external_bytes));
+  check(run_native(true, [&] { return of_onnx_save(graph, target, &options); }));
+  RB_GC_GUARD(self);
+  RB_GC_GUARD(path);
+  return Qnil;
+}
+
 // ---------------------------------------------------------------- sessions
 
 // Graph#warm(sizes): sizes is an Array of Integers.
@@ -435,6 +449,7 @@ void define_graphs(VALUE module) {
   rb_define_private_method(graph_class, "constant", RUBY_METHOD_FUNC(constant), 1);
   rb_define_private_method(graph_class, "run", RUBY_METHOD_FUNC(run), 2);
   rb_define_private_method(graph_class, "write", RUBY_METHOD_FUNC(write), 1);
+  rb_define_private_method(graph_class, "write_onnx", RUBY_METHOD_FUNC(write_onnx), 3);
 }
 
 }  // namespace oneflow::ruby

@@ -1,11 +1,12 @@
 # frozen_string_literal: true
 
 module OneFlow
-  # ONNX models as graphs.
+  # ONNX models as graphs, and graphs as ONNX models.
   #
   #     graph = OneFlow::Onnx.load("model.onnx", sizes: { batch: 1 })
   #     probabilities = graph.(pixels)
   #     graph.save("model.flow")
+  #     OneFlow::Onnx.save(graph, "copy.onnx")
   module Onnx
     class << self
       # Loads an ONNX model as a graph.
@@ -17,7 +18,22 @@ module OneFlow
         graph.__send__(:prepare)
       end
 
+      # Saves a graph as an ONNX model.
+      def save(graph, path, opset: 17, external_bytes: nil)
+        raise TypeMismatch, "save: graph must be Graph, got #{graph.class}" unless Graph === graph
+
+        numbers = [positive(:opset, opset), external_bytes ? positive(:external_bytes, external_bytes) : 0]
+        graph.__send__(:write_onnx, Nodes.path(:save, path), *numbers)
+        nil
+      end
+
       private
+
+      def positive(name, value)
+        return value if Integer === value && value.between?(1, NamedSizes::LARGEST)
+
+        raise TypeMismatch, "save: #{name} must be a positive Integer, got #{value.inspect}"
+      end
 
       def named(argument, items)
         what = "load: a key of #{argument}"
