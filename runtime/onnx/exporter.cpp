@@ -125,7 +125,8 @@ Name Exporter::add(std::string_view type, std::vector<Name> inputs, const Attrib
 }
 
 AttributeProto Exporter::attribute(const Attribute& given) {
-  AttributeProto attribute{given.name};
+  AttributeProto attribute;
+  attribute.name = given.name;
   if (const auto* const integer = std::get_if<int64_t>(&given.value)) {
     attribute.type = AttributeType::kInt;
     attribute.integer = *integer;

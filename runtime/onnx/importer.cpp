@@ -98,8 +98,8 @@ std::vector<ValueRef> Importer::run_graph(const GraphProto& graph, Scope& scope)
 void Importer::run_nodes(std::span<const NodeProto> nodes, Scope& scope) {
   for (const NodeProto& node : nodes) {
     if (++node_count_ > kMaxNodes)
-      throw Unsupported("the model has more than " + std::to_string(kMaxNodes) +
-                        " nodes when its functions are expanded and its loops unrolled");
+      throw TooManyNodes("the model has more than " + std::to_string(kMaxNodes) +
+                         " nodes when its functions are expanded and its loops unrolled");
     const std::vector<ValueRef> results = call(node, scope);
     for (size_t i = 0; i < node.outputs.size() && i < results.size(); ++i) {
       if (node.outputs[i].empty() || !results[i]) continue;
@@ -139,6 +139,8 @@ std::vector<ValueRef> Importer::call(const NodeProto& node, Scope& scope) {
     const Operator* const found = find_operator(node.domain, node.type, opset);
     if (!found) throw Unsupported("this operator cannot be loaded");
     return call_operator(node, *found, opset, operands, scope);
+  } catch (const TooManyNodes&) {
+    throw;
   } catch (const Error& error) {
     const std::string text = error.what();
     if (text.starts_with("node '")) throw;

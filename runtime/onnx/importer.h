@@ -46,6 +46,11 @@ class Scope {
   std::unordered_map<std::string_view, ValueRef> values_;
 };
 
+// Says that no sizes make the model short enough.
+class TooManyNodes : public Unsupported {
+  using Unsupported::Unsupported;
+};
+
 class Importer {
  public:
   // `given` are the elements of inputs that are constants of the graph.

@@ -86,6 +86,8 @@ class Loader {
     try {
       found_ = capture();
       return true;
+    } catch (const TooManyNodes&) {
+      throw;
     } catch (const Error& error) {
       if (!first_error_) first_error_ = error;
       return false;

@@ -61,7 +61,7 @@ test('exported and declared names are the same', () => {
     'PrintOptions', 'DeviceLike', 'MemoryStats', 'Labels', 'Shaped', 'EinsumOptions', 'EinsumPath', 'EinsumExpression',
     'RandomState', 'TensorLike', 'Profile', 'ProfileEntry', 'BackwardOptions', 'FunctionContext', 'TensorTree',
     'SaveOptions', 'ReadFileOptions', 'LoadOptions', 'TensorInfo', 'ClosenessOptions',
-    'CaptureOptions', 'RunOptions', 'GraphValue', 'SizeRange',
+    'CaptureOptions', 'RunOptions', 'GraphValue', 'SizeRange', 'OnnxLoadOptions',
     'TensorMethods', 'DataTypes', 'DataOf', 'ElementOf', 'DTypeOf', 'IsUnknown',
   ]);
   const paths = declared.map(({path}) => path);

@@ -115,3 +115,11 @@ x.matmulAsync(x).add(1);
 x + x;
 // @ts-expect-error: an unknown name of a result
 x.max(1).value;
+const model: flow.graph.Graph = flow.onnx.load('model.onnx', {
+  sizes: {batch: 1, time: {min: 32, step: 32}}, values: {flag: true, shape: [1, 2], scale: x},
+});
+flow.onnx.loadAsync(new URL('file:///model.onnx'), {sizes: new Map([['batch', 2]])}).then((g) => g.run(x));
+// @ts-expect-error: a range of sizes as an array
+flow.onnx.load('model.onnx', {sizes: {batch: [1, 2]}});
+// @ts-expect-error: an unknown option
+flow.onnx.load('model.onnx', {verify: true});
