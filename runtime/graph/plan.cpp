@@ -274,8 +274,8 @@ void PlanMemory::store(std::span<of_value> outputs, std::span<const Ref<Storage>
     if (outputs[i].kind != OF_VALUE_TENSOR) continue;
     const TensorRef tensor = found(i);
     if (!tensor) continue;  // it was written to directly
-    const of_value source = to_value(tensor);
-    call_inside(*copy, nullptr, {&source, 1}, {&outputs[i], 1}, false);
+    const of_value arguments[] = {outputs[i], to_value(tensor)};
+    call_inside(*copy, nullptr, arguments, {&outputs[i], 1}, false);
   }
   for (size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i].kind == OF_VALUE_ABSENT) outputs[i] = {OF_VALUE_TENSOR, 0, {.tensor = to_handle(found(i).detach())}};

@@ -143,7 +143,8 @@ void Session::store_outputs(std::span<of_value> outputs, const Registers& regist
     const of_value found = to_value(registers.tensors[index(program.outputs[i].value)]);
     const Tensor& given = *to_tensor(outputs[i].as.tensor);
     check_destination(given, to_tensor(found.as.tensor)->sizes(), to_tensor(found.as.tensor)->dtype());
-    call_inside(*copy, nullptr, {&found, 1}, {&outputs[i], 1}, false);
+    const of_value arguments[] = {outputs[i], found};
+    call_inside(*copy, nullptr, arguments, {&outputs[i], 1}, false);
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].kind == OF_VALUE_TENSOR) continue;

@@ -193,11 +193,6 @@ class WarmUpTask : public Task {
   const std::vector<int64_t> sizes_;
 };
 
-// setMemoryLimit(graph, bytes)
-void set_memory_limit(const Call& call) {
-  call.check(of_session_set_memory_limit(session_of(call), static_cast<uint64_t>(call.integer(1))));
-}
-
 // sessionInfo(graph): returns [memory, memoryLimit].
 Napi::Value session_info(const Call& call) {
   of_session_info info{};
@@ -479,7 +474,10 @@ void add_graph_functions(Exports& exports) {
   exports.add<save_graph<true>>("saveGraphAsync");
   exports.add<warm_up<false>>("warmUp");
   exports.add<warm_up<true>>("warmUpAsync");
-  exports.add("setMemoryLimit", set_memory_limit);
+  // setMemoryLimit(graph, bytes)
+  exports.add("setMemoryLimit", [](const Call& call) {
+    call.check(of_session_set_memory_limit(session_of(call), static_cast<uint64_t>(call.integer(1))));
+  });
   exports.add<session_info>("sessionInfo");
   exports.add<optimize_graph<false>>("optimizeGraph");
   exports.add<optimize_graph<true>>("optimizeGraphAsync");
