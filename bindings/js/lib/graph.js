@@ -155,8 +155,8 @@ class Graph {
   }
 
   #optimizeArguments(method, options, others) {
-    const given = optionsOf(method, options, ['level', 'inputs', 'without', 'measure', ...others]);
-    const {level = 2, inputs, without = [], measure, rules = []} = given;
+    const given = optionsOf(method, options, ['level', 'inputs', 'without', 'measure', 'weights', ...others]);
+    const {level = 2, inputs, without = [], measure, rules = [], weights} = given;
     if (!Number.isSafeInteger(level)) {
       throw makeError('TypeMismatch', `${method}: level must be integer, got ${describe(level)}`);
     }
@@ -166,9 +166,10 @@ class Graph {
     const names = without.map((name) => checkText(method, 'a name in without', name));
     const {slots, tensors} = inputs === undefined ? {slots: [], tensors: []} : this.#tensors(method, inputs);
     const measures = flagOf(method, 'measure', measure, true);
+    const stored = weights === undefined || weights === null ? '' : checkText(method, 'weights', `${weights}`);
     return {
       rules,
-      args: (list, onlyRules) => [this.#handle, level, names, measures, slots, list, onlyRules, ...tensors],
+      args: (list, onlyRules) => [this.#handle, level, names, measures, slots, list, onlyRules, stored, ...tensors],
     };
   }
 

@@ -1018,8 +1018,10 @@ export interface OptimizeOptions {
   without?: string[];
   /** Whether the graph runs before and after each pass, to measure the error that it causes. Default: true. */
   measure?: boolean | null;
-  /** Rules that are applied after the passes; not for `optimizeAsync()`. */
+  /** Rules that are applied before the passes; not for `optimizeAsync()`. */
   rules?: graph.Rule[];
+  /** Stores large constants as such, and converts them in each run. */
+  weights?: 'float16' | 'bfloat16' | null;
 }
 /** The options of `graph.rule()`. */
 export interface RuleOptions {

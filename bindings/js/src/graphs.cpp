@@ -284,12 +284,13 @@ struct Rule {
 class OptimizeTask : public Task {
  public:
   // Copies the arguments: graph, level, names of passes, whether errors are measured, slots of inputs, rules, whether
-  // only these run. On another thread there are no rules.
-  explicit OptimizeTask(const Call& call) : session_(of_session_retain(session_of(call))), without_(call.strings(2)) {
+  // only these run, the dtype of weights or an empty string. On another thread there are no rules.
+  explicit OptimizeTask(const Call& call) : session_(of_session_retain(session_of(call))), without_(call.strings(2)), weights_(call.string(7)) {
     options_.struct_size = sizeof(options_);
     options_.level = static_cast<int32_t>(call.integer(1));
     options_.measure = call.boolean(3);
     options_.only_rules = call.boolean(6);
+    if (!weights_.empty()) options_.weights = weights_.c_str();
     for (const int64_t slot : call.integers(4)) inputs_.push_back(of_tensor_retain(call.environment().get(slot)));
     const auto list = call[5].As<Napi::Array>();
     for (uint32_t i = 0; i < list.Length(); ++i)
@@ -349,6 +350,7 @@ class OptimizeTask : public Task {
  private:
   const Owned<of_session_object> session_;
   const std::vector<std::string> without_;
+  const std::string weights_;
   std::vector<of_tensor> inputs_;
   std::deque<Rule> rules_;
   std::vector<of_rule> described_;
@@ -357,8 +359,8 @@ class OptimizeTask : public Task {
   of_report report_ = nullptr;
 };
 
-// optimizeGraph(graph, level, names, measure, slots, rules, only rules, ...keepAlive): returns {handle, passes, error,
-// table}; optimizeGraphAsync(), which takes no rules, returns a promise.
+// optimizeGraph(graph, level, names, measure, slots, rules, only rules, weights, ...keepAlive): returns {handle, passes,
+// error, table}; optimizeGraphAsync(), which takes no rules, returns a promise.
 template <bool is_async>
 Napi::Value optimize_graph(const Call& call) {
   auto task = std::make_unique<OptimizeTask>(call);

@@ -73,3 +73,13 @@ test('rules of the program', () => {
   assert.deepEqual(callsOf(graph.rewrite([])), ['matmul', 'mul', 'relu']);
   checkFailure(() => graph.rewrite(1), flow.TypeMismatch, 'rewrite: an item of rules must be Rule, got number');
 });
+
+test('weights are stored with fewer bits', () => {
+  const weight = flow.randn([64, 64]);
+  const graph = capture((x) => x.matmul(weight), flow.ones([2, 64]), {weights: {w: weight}});
+  const optimized = graph.optimize({weights: 'bfloat16'});
+  assert.equal(optimized.constants.w.dtype, 'bfloat16');
+  assert.ok(optimized.report.error > 0 && optimized.report.error < 1e-2);
+  checkFailure(() => graph.optimize({weights: 'int8'}), flow.InvalidArgument,
+    "optimize: weights must be float16 or bfloat16, got 'int8'");
+});

@@ -73,4 +73,15 @@ class PassesTest < OneFlowTest
     assert_equal "no", assert_raises(KeyError) { graph.rewrite(wrong) }.message
     assert_error(OneFlow::TypeMismatch, "optimize: an item of rules must be Rule, got Integer") { graph.rewrite(1) }
   end
+
+  def test_weights_are_stored_with_fewer_bits
+    weight = OneFlow.randn(64, 64)
+    graph = capture(OneFlow.ones(2, 64), weights: { w: weight }) { |x| x.matmul(weight) }
+    optimized = graph.optimize(weights: :bfloat16)
+    assert_equal :bfloat16, optimized.constants["w"].dtype
+    assert_includes 1e-9..1e-2, optimized.report.error
+    assert_error(OneFlow::InvalidArgument, "optimize: weights must be float16 or bfloat16, got 'int8'") do
+      graph.optimize(weights: :int8)
+    end
+  end
 end

@@ -318,11 +318,11 @@ of_status call_rule(void* user, const of_tensor* inputs, uint64_t count, of_tens
   return of_fail(OF_INTERNAL_ERROR, "the right side of a rule has raised an exception");
 }
 
-// Graph#optimized(level, names, measure, tensors, rules, only_rules), where a rule is [name, graph, names of constants,
+// Graph#optimized(level, names, measure, tensors, rules, only_rules, weights or nil), where a rule is [name, graph, names of constants,
 // right side that takes an Array, error], returns [graph, passes, error, table], where a pass is
 // [name, changes, calls before, calls after, error].
 VALUE optimized(VALUE self, VALUE level, VALUE name_list, VALUE measure, VALUE inputs, VALUE rule_list,
-                VALUE only_rules) {
+                VALUE only_rules, VALUE weights) {
   const VALUE object = new_graph();
   VALUE owner = rb_data_typed_object_wrap(0, nullptr, &report_type);
   VALUE name_owner, input_owner;
@@ -359,6 +359,7 @@ VALUE optimized(VALUE self, VALUE level, VALUE name_list, VALUE measure, VALUE i
   options.rules = described;
   options.rule_count = static_cast<uint64_t>(rule_count);
   options.only_rules = RTEST(only_rules);
+  options.weights = NIL_P(weights) ? nullptr : StringValueCStr(weights);
   const of_graph graph = graph_of(self);
   of_graph found = nullptr;
   of_report report = nullptr;
@@ -385,6 +386,7 @@ VALUE optimized(VALUE self, VALUE level, VALUE name_list, VALUE measure, VALUE i
   RB_GC_GUARD(name_owner);
   RB_GC_GUARD(input_owner);
   RB_GC_GUARD(rule_list);
+  RB_GC_GUARD(weights);
   RB_GC_GUARD(rule_owner);
   RB_GC_GUARD(described_owner);
   RB_GC_GUARD(constant_owners);
@@ -455,7 +457,7 @@ void define_graphs(VALUE module) {
   rb_define_private_method(rb_singleton_class(graph_class), "read", RUBY_METHOD_FUNC(read), 2);
   rb_define_private_method(rb_singleton_class(graph_class), "read_onnx", RUBY_METHOD_FUNC(read_onnx), 5);
   rb_define_private_method(rb_singleton_class(graph_class), "pass_list", RUBY_METHOD_FUNC(pass_list), 0);
-  rb_define_private_method(graph_class, "optimized", RUBY_METHOD_FUNC(optimized), 6);
+  rb_define_private_method(graph_class, "optimized", RUBY_METHOD_FUNC(optimized), 7);
   rb_define_method(graph_class, "to_s", RUBY_METHOD_FUNC(text), 0);
   rb_define_private_method(graph_class, "call_count", RUBY_METHOD_FUNC(call_count), 0);
   rb_define_private_method(graph_class, "named_sizes", RUBY_METHOD_FUNC(named_sizes), 0);

@@ -61,11 +61,11 @@ module OneFlow
     attr_reader :report
 
     # Returns a graph that computes the same with fewer or faster calls. Its `report` says what each pass has done.
-    def optimize(level: 2, inputs: nil, without: [], measure: true, rules: [])
+    def optimize(level: 2, inputs: nil, without: [], measure: true, rules: [], weights: nil)
       raise TypeMismatch, "optimize: level must be Integer, got #{Autograd.class_of(level)}" unless level.is_a?(Integer)
 
       names = Array(without).map { |name| Nodes.text("optimize: a name in without", name) }
-      with_report(level, names, inputs, measure, rules, false)
+      with_report(level, names, inputs, measure, rules, false, weights)
     end
 
     # Returns a graph to which rules were applied, and nothing else.
@@ -137,7 +137,7 @@ module OneFlow
     def infos(part) = values(part).map { |value| ValueInfo.new(*value) }
 
     # Runs passes or rules, and returns the graph with its report.
-    def with_report(level, names, inputs, measure, rules, only_rules)
+    def with_report(level, names, inputs, measure, rules, only_rules, weights = nil)
       Nodes.flag(:optimize, :measure, measure)
       inputs = [inputs] unless inputs.nil? || inputs.is_a?(Array)
       tensors = inputs ? tensors_of(:optimize, inputs, {}) : []
@@ -146,7 +146,8 @@ module OneFlow
 
         raise TypeMismatch, "optimize: an item of rules must be Rule, got #{Autograd.class_of(rule)}"
       end
-      graph, passes, error, table = optimized(level, names, measure, tensors, rules.map(&:to_a), only_rules)
+      stored = weights && Nodes.text("optimize: weights", weights)
+      graph, passes, error, table = optimized(level, names, measure, tensors, rules.map(&:to_a), only_rules, stored)
       graph.__send__(:prepare, Report.new(passes.map { |pass| PassReport.new(*pass) }, error, table))
     end
 
