@@ -100,11 +100,12 @@ class RuleText:
     location: Location
 
     def text(self, text: Text) -> Text:
-        """Returns a text in which the names of `each` are replaced."""
-        value = re.sub(
-            r"\$(?:(\w+)|\{(\w+)\})", lambda found: self.replaced.get(found[1] or found[2], found[0]), text.value
-        )
+        """Returns a text in which the names of `each` are replaced, also those in what replaces them."""
+        value = self._replaced(self._replaced(text.value))
         return text if value == text.value else replace(text, value=value)
+
+    def _replaced(self, text: str) -> str:
+        return _NAME.sub(lambda found: self.replaced.get(found[1] or found[2], found[0]), text)
 
     def word(self, field: Field) -> str:
         """Returns a word in which the names of `each` are replaced; it may be empty then."""

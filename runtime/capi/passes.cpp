@@ -1,6 +1,7 @@
 // The C API: passes over graphs.
 #include <oneflow/graph.h>
 
+#include "base/characters.h"
 #include "capi/boundary.h"
 #include "graph/passes/optimize.h"
 
@@ -47,6 +48,12 @@ Optimization read_options(const of_optimize_options& given, const char* function
   }
   options.measures = given.measure;
   options.runs_passes = !given.only_rules;
+  if (given.weights) {
+    const std::string_view name = given.weights;
+    if (name != "float16" && name != "bfloat16")
+      fail(OF_INVALID_ARGUMENT, "weights must be float16 or bfloat16, got '%s'", printable(name).c_str());
+    options.weights = name == "float16" ? OF_FLOAT16 : OF_BFLOAT16;
+  }
   if (given.rule_count) require(given.rules, function, "rules");
   for (const of_rule& rule : std::span(given.rules, given.rule_count)) options.rules.push_back(read_rule(rule, function));
   return options;

@@ -345,3 +345,21 @@ def test_wrong_rules_are_errors() -> None:
            lambda: rule(lambda x: flow.exp(x), two, constants=["y"]))  # fmt: skip
     raises(flow.TypeMismatch, "optimize: an item of rules must be Rule, got int",
            lambda: flow.graph.capture(lambda x: flow.exp(x), two).optimize(rules=[1]))  # type: ignore[list-item]  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------ weights
+
+
+@pytest.mark.parametrize(("dtype", "limit"), [("float16", 1e-3), (flow.bfloat16, 1e-2)])
+def test_weights_are_stored_with_fewer_bits(tmp_path: Any, dtype: Any, limit: float) -> None:
+    weight, bias = flow.randn(64, 64), flow.randn(64)
+    graph = flow.graph.capture(lambda x: flow.linear(x, weight, bias), flow.ones(2, 64), weights={"w": weight, "b": bias})
+    optimized = graph.optimize(weights=dtype)
+    assert calls(optimized) == ["cast", "linear"]
+    assert {name: str(each.dtype) for name, each in optimized.constants.items()} == {"b": "float32", "w": str(dtype)}
+    assert optimized.report is not None
+    assert 0 < optimized.report.error < limit
+    optimized.save(tmp_path / "a.flow")
+    assert same_bits(optimized, flow.graph.load(tmp_path / "a.flow"), flow.randn(2, 64))
+    raises(flow.InvalidArgument, "optimize: weights must be float16 or bfloat16, got 'int8'",
+           lambda: graph.optimize(weights="int8"))  # fmt: skip

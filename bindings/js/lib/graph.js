@@ -26,6 +26,15 @@ function childrenOf(nodes) {
 /** The key that the constructor requires, so that only capture() and load() create graphs. */
 const KEY = Symbol('graph');
 
+/** A rule of the program: see rule(). */
+class Rule {
+  constructor(key, parts) {
+    if (key !== KEY) throw makeError('TypeMismatch', 'Rule: rules are made by rule(...)');
+    Object.assign(this, parts);
+    Object.freeze(this);
+  }
+}
+
 /** What passes have done to a graph. */
 const Report = {
   toString() {
@@ -124,12 +133,19 @@ class Graph {
   }
 
   optimize(options) {
-    return this.#optimized(withMemory(() => native.optimizeGraph(...this.#optimizeArguments('optimize', options))));
+    const {args, rules} = this.#optimizeArguments('optimize', options, ['rules']);
+    return this.#optimized(withMemory(() => native.optimizeGraph(...args(Graph.rulesOf('optimize', rules), false))));
   }
 
   async optimizeAsync(options) {
-    const args = this.#optimizeArguments('optimizeAsync', options);
-    return this.#optimized(await traced(withMemory(() => native.optimizeGraphAsync(...args))));
+    const {args} = this.#optimizeArguments('optimizeAsync', options, []);
+    return this.#optimized(await traced(withMemory(() => native.optimizeGraphAsync(...args([], false)))));
+  }
+
+  rewrite(rules, options) {
+    const {args} = this.#optimizeArguments('rewrite', options, []);
+    const list = Graph.rulesOf('rewrite', Array.isArray(rules) ? rules : [rules]);
+    return this.#optimized(withMemory(() => native.optimizeGraph(...args(list, true))));
   }
 
   save(path) {
@@ -192,9 +208,9 @@ class Graph {
     return new Graph(KEY, handle, Object.freeze(Object.assign(Object.create(Report), report)));
   }
 
-  #optimizeArguments(method, options) {
-    const given = optionsOf(method, options, ['level', 'inputs', 'without', 'measure']);
-    const {level = 2, inputs, without = [], measure} = given;
+  #optimizeArguments(method, options, others) {
+    const given = optionsOf(method, options, ['level', 'inputs', 'without', 'measure', 'weights', ...others]);
+    const {level = 2, inputs, without = [], measure, rules = [], weights} = given;
     if (!Number.isSafeInteger(level)) {
       throw makeError('TypeMismatch', `${method}: level must be integer, got ${describe(level)}`);
     }
@@ -203,7 +219,25 @@ class Graph {
     }
     const names = without.map((name) => checkText(method, 'a name in without', name));
     const {slots, tensors} = inputs === undefined ? {slots: [], tensors: []} : this.#tensors(method, inputs);
-    return [this.#handle, level, names, flagOf(method, 'measure', measure, true), slots, ...tensors];
+    const measures = flagOf(method, 'measure', measure, true);
+    const stored = weights === undefined || weights === null ? '' : checkText(method, 'weights', `${weights}`);
+    return {
+      rules,
+      args: (list, onlyRules) => [this.#handle, level, names, measures, slots, list, onlyRules, stored, ...tensors],
+    };
+  }
+
+  /** Returns the rules as native.optimizeGraph() takes them. */
+  static rulesOf(method, rules) {
+    if (!Array.isArray(rules)) {
+      throw makeError('TypeMismatch', `${method}: rules must be an array, got ${describe(rules)}`);
+    }
+    return rules.map((each) => {
+      if (!(each instanceof Rule)) {
+        throw makeError('TypeMismatch', `${method}: an item of rules must be Rule, got ${describe(each)}`);
+      }
+      return {...each, left: each.left.#handle, right: (slots) => each.right(slots)};
+    });
   }
 
   /** Returns the slots of the inputs, and the tensors. */
@@ -357,6 +391,31 @@ async function loadAsync(path, options) {
   return newGraph(await traced(native.loadGraphAsync(pathOf('loadAsync', path), flag)));
 }
 
+function rule(left, right, exampleInputs, options) {
+  const {when, constants = [], names, name = 'rule', error = 1e-6} =
+    optionsOf('rule', options, ['when', 'constants', 'names', 'name', 'error']);
+  for (const [what, fn] of [['right', right], ['when', when ?? right]]) {
+    if (typeof fn !== 'function') throw makeError('TypeMismatch', `rule: ${what} must be function, got ${describe(fn)}`);
+  }
+  if (typeof error !== 'number') throw makeError('TypeMismatch', `rule: error must be number, got ${describe(error)}`);
+  if (!Array.isArray(constants)) {
+    throw makeError('TypeMismatch', `rule: constants must be an array of strings, got ${describe(constants)}`);
+  }
+  return new Rule(KEY, {
+    name: checkText('rule', 'the name', name),
+    left: capture(left, exampleInputs, {names}),
+    constants: constants.map((each) => checkText('rule', 'a constant', each)),
+    error,
+    right(slots) {
+      const tensors = slots.map((slot) => wrapSlot(slot));
+      if (when && !when(...tensors)) return 0;
+      const result = right(...tensors);
+      if (!isTensor(result)) throw makeError('TypeMismatch', `rule: right must return Tensor, got ${describe(result)}`);
+      return liveSlot(result, 'rule');
+    },
+  });
+}
+
 const passes = () => native.graphPasses();
 
-module.exports = {graph: {Graph, capture, load, loadAsync, passes}, handleOf, newGraph, rangeOf};
+module.exports = {graph: {Graph, Rule, capture, load, loadAsync, passes, rule}, handleOf, newGraph, rangeOf};

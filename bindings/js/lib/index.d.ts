@@ -1018,6 +1018,23 @@ export interface OptimizeOptions {
   without?: string[];
   /** Whether the graph runs before and after each pass, to measure the error that it causes. Default: true. */
   measure?: boolean | null;
+  /** Rules that are applied before the passes; not for `optimizeAsync()`. */
+  rules?: graph.Rule[];
+  /** Stores large constants as such, and converts them in each run. */
+  weights?: 'float16' | 'bfloat16' | null;
+}
+/** The options of `graph.rule()`. */
+export interface RuleOptions {
+  /** A condition, as a function of the tensors that the right side gets. */
+  when?: (...tensors: Tensor[]) => boolean;
+  /** The names of the parameters that must be constants. */
+  constants?: string[];
+  /** The names of the parameters. Default: `input0`, `input1` and so on. */
+  names?: string[];
+  /** The name of the rule in reports. */
+  name?: string;
+  /** The largest relative error; with 0, numbers must be equal, and not only nearly equal. Default: 1e-6. */
+  error?: number;
 }
 /** What passes have done to a graph. `toString()` returns a table. */
 export interface OptimizeReport {
@@ -1078,6 +1095,8 @@ export namespace graph {
     optimize(options?: OptimizeOptions): Graph;
     /** Optimizes the graph on another thread. */
     optimizeAsync(options?: OptimizeOptions): Promise<Graph>;
+    /** Returns a graph to which rules were applied, and nothing else. */
+    rewrite(rules: Rule | Rule[], options?: {inputs?: TensorTree; measure?: boolean | null}): Graph;
     /** What the passes have done that made this graph; undefined for one that `optimize()` has not made. */
     readonly report: OptimizeReport | undefined;
     /** Saves the graph to a file: a safetensors file, whose tensors are the constants. Throws FileError. */
@@ -1109,6 +1128,31 @@ export namespace graph {
   function load(path: string | URL, options?: {verify?: boolean | null}): Graph;
   /** Loads a graph on another thread. */
   function loadAsync(path: string | URL, options?: {verify?: boolean | null}): Promise<Graph>;
+  /** A rule of the program; see `rule()`. */
+  class Rule {
+    private constructor();
+    /** The name in reports. */
+    readonly name: string;
+    /** What is searched for; its inputs are the variables. */
+    readonly left: Graph;
+    /** The names of the variables that must be constants. */
+    readonly constants: string[];
+    /** The largest relative error. */
+    readonly error: number;
+  }
+  /**
+   * Returns a rule: where a graph makes the calls of `left`, it makes those of `right` instead.
+   *
+   *     const rule = flow.graph.rule((x, y) => x.mul(y).log(), (x, y) => x.log().add(y.log()),
+   *       [flow.ones([2]), flow.ones([2])]);
+   *     g.rewrite(rule)
+   *
+   * `left` is captured with the example inputs; attributes of its calls must be found as they are, other shapes and
+   * dtypes match. `right` is called for each match: tensors that are constants of the graph have elements, and what it
+   * computes of them becomes a constant; others stand for values, as in a capture.
+   */
+  function rule(left: (...tensors: any[]) => Tensor, right: (...tensors: any[]) => Tensor, exampleInputs: TensorTree,
+    options?: RuleOptions): Rule;
   /** Returns all passes, in the order in which they run. */
   function passes(): PassInfo[];
 }

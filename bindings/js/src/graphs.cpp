@@ -2,6 +2,8 @@
 #include <oneflow/onnx.h>
 #include <oneflow/session.h>
 
+#include <deque>
+#include <optional>
 #include <span>
 
 #include "nodes.h"
@@ -280,14 +282,70 @@ class RunTask : public Task {
   std::vector<of_value> outputs_;
 };
 
+// A rule of the program: {name, left, constants, right, error}, whose right side takes slots and returns one, or 0.
+struct Rule {
+  Rule(const Napi::Object& object, Environment* environment)
+      : name(object.Get("name").As<Napi::String>()),
+        left(of_session_graph(object.Get("left").As<Napi::External<of_session_object>>().Data())),
+        right(object.Get("right").As<Napi::Function>()),
+        error(object.Get("error").As<Napi::Number>()),
+        environment(environment) {
+    const auto list = object.Get("constants").As<Napi::Array>();
+    for (uint32_t i = 0; i < list.Length(); ++i) names.push_back(list.Get(i).As<Napi::String>());
+    for (const std::string& each : names) constants.push_back(each.c_str());
+  }
+  Rule(const Rule&) = delete;
+  Rule& operator=(const Rule&) = delete;
+
+  of_rule describe() { return {name.c_str(), left, constants.data(), constants.size(), run, this, error}; }
+
+  static of_status run(void* user, const of_tensor* inputs, uint64_t count, of_tensor* output) {
+    Rule& rule = *static_cast<Rule*>(user);
+    const Napi::HandleScope scope(rule.right.Env());
+    try {
+      const auto slots = array_of(rule.right.Env(), count, [&](size_t i) {
+        return rule.environment->put(of_tensor_retain(inputs[i]));
+      });
+      const int64_t slot = rule.right.Call({slots}).As<Napi::Number>();
+      if (of_tensor found = rule.environment->get(slot)) *output = of_tensor_retain(found);
+      return OF_OK;
+    } catch (const Napi::Error& error) {
+      rule.thrown.emplace(error);
+      return of_fail(OF_INTERNAL_ERROR, "the right side of a rule has thrown");
+    }
+  }
+
+  const std::string name;
+  const of_graph left;
+  std::vector<std::string> names;
+  std::vector<const char*> constants;
+  const Napi::Function right;
+  const double error;
+  Environment* const environment;
+  std::optional<Napi::Error> thrown;
+};
+
 class OptimizeTask : public Task {
  public:
-  // Copies the arguments: graph, level, names of passes, whether errors are measured, slots of inputs.
-  explicit OptimizeTask(const Call& call) : session_(of_session_retain(session_of(call))), without_(call.strings(2)) {
+  // Copies the arguments: graph, level, names of passes, whether errors are measured, slots of inputs, rules, whether
+  // only these run, the dtype of weights or an empty string. On another thread there are no rules.
+  explicit OptimizeTask(const Call& call) : session_(of_session_retain(session_of(call))), without_(call.strings(2)), weights_(call.string(7)) {
     options_.struct_size = sizeof(options_);
     options_.level = static_cast<int32_t>(call.integer(1));
     options_.measure = call.boolean(3);
+    options_.only_rules = call.boolean(6);
+    if (!weights_.empty()) options_.weights = weights_.c_str();
     for (const int64_t slot : call.integers(4)) inputs_.push_back(of_tensor_retain(call.environment().get(slot)));
+    const auto list = call[5].As<Napi::Array>();
+    for (uint32_t i = 0; i < list.Length(); ++i)
+      described_.push_back(rules_.emplace_back(list.Get(i).As<Napi::Object>(), &call.environment()).describe());
+    options_.rules = described_.data();
+    options_.rule_count = described_.size();
+  }
+  // Throws what the right side of a rule has thrown.
+  void rethrow() const {
+    for (const Rule& rule : rules_)
+      if (rule.thrown) throw *rule.thrown;
   }
   ~OptimizeTask() override {
     for (of_tensor tensor : inputs_) of_tensor_release(tensor);
@@ -336,17 +394,25 @@ class OptimizeTask : public Task {
  private:
   const Owned<of_session_object> session_;
   const std::vector<std::string> without_;
+  const std::string weights_;
   std::vector<of_tensor> inputs_;
+  std::deque<Rule> rules_;
+  std::vector<of_rule> described_;
   of_optimize_options options_{};
   Owned<of_session_object> optimized_;
   of_report report_ = nullptr;
 };
 
-// optimizeGraph(graph, level, names, measure, slots, ...keepAlive): returns {handle, passes, error, table};
-// optimizeGraphAsync() returns a promise.
+// optimizeGraph(graph, level, names, measure, slots, rules, only rules, weights, ...keepAlive): returns {handle, passes,
+// error, table}; optimizeGraphAsync(), which takes no rules, returns a promise.
 template <bool is_async>
 Napi::Value optimize_graph(const Call& call) {
-  return run_task<is_async>(call, std::make_unique<OptimizeTask>(call));
+  auto task = std::make_unique<OptimizeTask>(call);
+  if (is_async) return run_task<true>(call, std::move(task));
+  const of_status status = task->run();
+  task->rethrow();
+  call.check(status);
+  return task->finish(call.environment());
 }
 
 // graphPasses(): returns an array of {name, summary, level, error}.

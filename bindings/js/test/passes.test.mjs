@@ -5,7 +5,7 @@ import {test} from 'node:test';
 import flow from 'oneflow-js';
 import {checkFailure} from './support.mjs';
 
-const {capture, passes} = flow.graph;
+const {capture, passes, rule} = flow.graph;
 const callsOf = (graph) => `${graph}`.split('\n')
   .filter((line) => line.startsWith('%')).map((line) => line.split(' = ')[1].split('(')[0]);
 
@@ -50,4 +50,36 @@ test('levels and passes can be chosen', () => {
 test('all passes are listed', () => {
   assert.deepEqual(passes().find(({name}) => name === 'silu'),
     {name: 'silu', summary: 'Finds `silu`.', level: 2, error: 1e-6});
+});
+
+test('rules of the program', () => {
+  const [weight, scale] = [flow.randn([5, 6]), flow.randn([6])];
+  const options = {names: ['x', 'weight', 'scale'], constants: ['weight', 'scale'], name: 'fold_scale'};
+  const examples = [flow.ones([2, 3]), flow.ones([3, 4]), flow.ones([4])];
+  const fold = rule((x, w, s) => x.matmul(w).mul(s), (x, w, s) => x.matmul(w.mul(s)), examples,
+    {...options, when: (x, w) => w.shape.length === 2});
+  const graph = capture((x) => scale.mul(x.matmul(weight)).relu(), flow.ones([2, 5]), {dynamic: 'batch'});
+  const x = flow.randn([7, 5]);
+  const expected = graph.run(x);
+  for (const optimized of [graph.optimize({rules: [fold]}), graph.rewrite(fold)]) {
+    assert.deepEqual(callsOf(optimized), ['matmul', 'relu']);
+    assert.deepEqual(optimized.report.passes.map(({name}) => name), ['fold_scale']);
+    assert.ok(optimized.run(x).sub(expected).abs().max().item() <= 1e-6 * expected.abs().max().item());
+  }
+  const never = rule((x, w, s) => x.matmul(w).mul(s), (x) => x, examples, {...options, when: () => false});
+  assert.deepEqual(callsOf(graph.rewrite([never])), ['matmul', 'mul', 'relu']);
+  const wrong = rule((x) => x.relu(), () => { throw new RangeError('no'); }, flow.ones([1]));
+  assert.throws(() => graph.rewrite(wrong), {name: 'RangeError', message: 'no'});
+  assert.deepEqual(callsOf(graph.rewrite([])), ['matmul', 'mul', 'relu']);
+  checkFailure(() => graph.rewrite(1), flow.TypeMismatch, 'rewrite: an item of rules must be Rule, got number');
+});
+
+test('weights are stored with fewer bits', () => {
+  const weight = flow.randn([64, 64]);
+  const graph = capture((x) => x.matmul(weight), flow.ones([2, 64]), {weights: {w: weight}});
+  const optimized = graph.optimize({weights: 'bfloat16'});
+  assert.equal(optimized.constants.w.dtype, 'bfloat16');
+  assert.ok(optimized.report.error > 0 && optimized.report.error < 1e-2);
+  checkFailure(() => graph.optimize({weights: 'int8'}), flow.InvalidArgument,
+    "optimize: weights must be float16 or bfloat16, got 'int8'");
 });

@@ -78,6 +78,7 @@ class _Graph:
         inputs: list[Tensor],
         rules: list[tuple[bytes, _Graph, list[bytes], Callable[..., Tensor | None], float]],
         only_rules: _bool,
+        weights: bytes | None,
         /,
     ) -> tuple[_Graph, list[tuple[str, int, int, int, float]], float, str]: ...
     def call_count(self) -> int: ...

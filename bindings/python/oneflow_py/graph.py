@@ -151,6 +151,7 @@ class Graph:
         without: Sequence[str] = (),
         measure: bool = True,
         rules: Sequence[Rule] = (),
+        weights: native.dtype | str | None = None,
     ) -> Graph:
         """Returns a graph that computes the same with fewer or faster calls. Its `report` says what each pass has done.
 
@@ -158,7 +159,8 @@ class Graph:
             inputs: as for a run, for the runs that measure errors; by default they are random
             without: the names of passes that do not run; see `passes`
             measure: whether the graph runs before and after each pass, to measure the error that it causes
-            rules: of the caller, which are applied after the passes; see `rule`
+            rules: of the caller, which are applied before the passes; see `rule`
+            weights: float16 or bfloat16: large constants are stored as such, and converted in each run
 
         Raises InvalidArgument for an unknown pass.
         """
@@ -171,7 +173,7 @@ class Graph:
         names = [encoded_text("optimize", "a name in without", name) for name in without]
         arguments = inputs if isinstance(inputs, tuple | list) else (inputs,)
         tensors = [] if inputs is None else self._tensors(tuple(arguments), {})
-        return self._optimized(level, names, measure, tensors, rules, only_rules=False)
+        return self._optimized(level, names, measure, tensors, rules, only_rules=False, weights=weights)
 
     def rewrite(self, *rules: Rule, inputs: Any = None, measure: bool = True) -> Graph:
         """Returns a graph to which rules were applied, and nothing else; see `rule` and `optimize`."""
@@ -188,6 +190,7 @@ class Graph:
         rules: Sequence[Rule],
         *,
         only_rules: bool,
+        weights: native.dtype | str | None = None,
     ) -> Graph:
         for each in rules:
             if not isinstance(each, Rule):
@@ -197,7 +200,8 @@ class Graph:
              [encoded_text("optimize", "a constant", name) for name in each.constants], each.right, each.error)
             for each in rules
         ]  # fmt: skip
-        handle, rows, error, table = self._handle.optimize(level, without, measure, inputs, parts, only_rules)
+        stored = None if weights is None else encoded_text("optimize", "weights", str(weights))
+        handle, rows, error, table = self._handle.optimize(level, without, measure, inputs, parts, only_rules, stored)
         return Graph(handle, Report([PassReport(*row) for row in rows], error, table))
 
     @property

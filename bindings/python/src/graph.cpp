@@ -104,7 +104,8 @@ struct Graph {
     require(run_unlocked([&] { return of_session_warm_up(session.get(), sizes.data(), sizes.size()); }));
   }
   nb::tuple optimize(int level, const std::vector<nb::bytes>& without, bool measure,
-                     const std::vector<BorrowedTensor>& inputs, const nb::list& rules, bool only_rules) const;
+                     const std::vector<BorrowedTensor>& inputs, const nb::list& rules, bool only_rules,
+                     const std::optional<nb::bytes>& weights) const;
   void save(const nb::bytes& path) const {
     require(run_unlocked([&] { return of_graph_save(handle(), path.c_str()); }));
   }
@@ -233,7 +234,8 @@ struct Rule {
 // Returns the graph that passes have made, what each has done as tuples (name, changes, calls before, calls after,
 // error), the error of the whole, and a table.
 nb::tuple Graph::optimize(int level, const std::vector<nb::bytes>& without, bool measure,
-                          const std::vector<BorrowedTensor>& inputs, const nb::list& rule_list, bool only_rules) const {
+                          const std::vector<BorrowedTensor>& inputs, const nb::list& rule_list, bool only_rules,
+                          const std::optional<nb::bytes>& weights) const {
   std::vector<const char*> names;
   for (const nb::bytes& name : without) names.push_back(name.c_str());
   std::deque<Rule> rules;
@@ -252,6 +254,7 @@ nb::tuple Graph::optimize(int level, const std::vector<nb::bytes>& without, bool
   options.rules = described.data();
   options.rule_count = described.size();
   options.only_rules = only_rules;
+  options.weights = weights ? weights->c_str() : nullptr;
   of_graph graph = nullptr;
   of_report report = nullptr;
   const of_status status = run_unlocked([&] { return of_graph_optimize(handle(), &options, &graph, &report); });
@@ -305,7 +308,8 @@ void add_graph_functions(PyObject* module) {
       .def("nodes", &Graph::nodes)
       .def("constant", &Graph::constant)
       .def("run", &Graph::run, nb::arg("inputs"), nb::arg("generator").none())
-      .def("optimize", &Graph::optimize)
+      .def("optimize", &Graph::optimize, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+           nb::arg().none())
       .def("memory", &Graph::memory)
       .def("memory_limit", &Graph::memory_limit)
       .def("set_memory_limit", &Graph::set_memory_limit)

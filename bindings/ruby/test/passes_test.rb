@@ -49,4 +49,39 @@ class PassesTest < OneFlowTest
   def test_all_passes_are_listed
     assert_equal ["silu", "Finds `silu`.", 2, 1e-6], OneFlow::Graph.passes.find { |pass| pass.name == "silu" }.to_a
   end
+
+  def fold(**options)
+    examples = [OneFlow.ones(2, 3), OneFlow.ones(3, 4), OneFlow.ones(4)]
+    OneFlow::Graph.rule(->(x, w, s) { x.matmul(w) * s }, ->(x, w, s) { x.matmul(w * s) }, examples,
+                        constants: %i[w s], name: "fold_scale", **options)
+  end
+
+  def test_rules_of_the_program
+    weight = OneFlow.randn(5, 6)
+    scale = OneFlow.randn(6)
+    graph = capture(OneFlow.ones(2, 5), dynamic: :batch) { |x| (scale * x.matmul(weight)).relu }
+    x = OneFlow.randn(7, 5)
+    expected = graph.call(x)
+    rule = fold(condition: ->(_, w, _) { w.ndim == 2 })
+    [graph.optimize(rules: [rule]), graph.rewrite(rule)].each do |optimized|
+      assert_equal %w[matmul relu], calls_of(optimized)
+      assert_equal ["fold_scale"], optimized.report.passes.map(&:name)
+      assert_operator (optimized.call(x) - expected).abs.max.item, :<=, 1e-6 * expected.abs.max.item
+    end
+    assert_equal %w[matmul mul relu], calls_of(graph.rewrite(fold(condition: ->(*) { false })))
+    wrong = OneFlow::Graph.rule(->(y) { y.relu }, ->(_) { raise KeyError, "no" }, OneFlow.ones(1))
+    assert_equal "no", assert_raises(KeyError) { graph.rewrite(wrong) }.message
+    assert_error(OneFlow::TypeMismatch, "optimize: an item of rules must be Rule, got Integer") { graph.rewrite(1) }
+  end
+
+  def test_weights_are_stored_with_fewer_bits
+    weight = OneFlow.randn(64, 64)
+    graph = capture(OneFlow.ones(2, 64), weights: { w: weight }) { |x| x.matmul(weight) }
+    optimized = graph.optimize(weights: :bfloat16)
+    assert_equal :bfloat16, optimized.constants["w"].dtype
+    assert_includes 1e-9..1e-2, optimized.report.error
+    assert_error(OneFlow::InvalidArgument, "optimize: weights must be float16 or bfloat16, got 'int8'") do
+      graph.optimize(weights: :int8)
+    end
+  end
 end

@@ -4,8 +4,10 @@
 #include <map>
 #include <set>
 
+#include "base/dtype.h"
 #include "base/error.h"
 #include "device/device.h"
+#include "dispatch/dispatch.h"
 #include "graph/dead_code.h"
 #include "graph/merge.h"
 #include "graph/samples.h"
@@ -326,6 +328,29 @@ void Editor::make_constant(ValueId value, TensorRef tensor) {
   const ValueId constant = add_constant(std::move(tensor), "constant");
   substitute(value, constant);
   find_facts();
+}
+
+int64_t Editor::narrow_constants(of_dtype dtype) {
+  static constinit const OperatorName cast("cast");
+  constexpr int64_t kLarge = 1024;  // the fewest elements for which it pays
+  std::vector<Node> casts;
+  for (size_t i = 0; i < program_.constants.size(); ++i) {
+    const Constant constant = program_.constants[i];
+    const of_dtype wide = constant.tensor->dtype();
+    if (!is_floating(wide) || dtype_size(wide) <= dtype_size(dtype) || constant.tensor->count() < kLarge) continue;
+    const ValueId narrow = add_constant(call_operator(cast, *constant.tensor, dtype), constant.name);
+    std::swap(program_.constants[i], program_.constants.back());
+    program_.constants.pop_back();
+    Node node{&*cast, std::vector<Argument>(2), {constant.value}};
+    node.arguments[0].kind = OF_VALUE_TENSOR;
+    node.arguments[0].values = {narrow};
+    node.arguments[1].kind = OF_VALUE_DTYPE;
+    node.arguments[1].dtype = wide;
+    casts.push_back(std::move(node));
+  }
+  program_.nodes.insert(program_.nodes.begin(), casts.begin(), casts.end());
+  find_facts();
+  return static_cast<int64_t>(casts.size());
 }
 
 void Editor::remove_unused() {

@@ -47,6 +47,8 @@ class Editor {
   bool replace_value(ValueId old, ValueId by);
   // Makes a value of a call a constant. The call becomes dead code if it has no other results.
   void make_constant(ValueId value, TensorRef tensor);
+  // Stores large constants of wider floating-point types as `dtype`; calls convert them back. Returns how many.
+  int64_t narrow_constants(of_dtype dtype);
   // Removes calls that no output depends on, except those that write or draw numbers.
   void remove_unused();
 

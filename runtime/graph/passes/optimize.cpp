@@ -23,14 +23,14 @@ void check_names(const std::set<std::string>& without) {
       fail(OF_INVALID_ARGUMENT, "there is no pass '%s'", printable(name).c_str());
 }
 
-// Returns the passes that run, and after them the rules of the caller.
+// Returns the rules of the caller, and after them the passes that run.
 std::vector<Pass> chosen_passes(const Optimization& options) {
   std::vector<Pass> chosen;
+  for (const CallerRule& rule : options.rules)
+    chosen.push_back({rule.name, "", Level::kRounding, rule.error, [&](Editor& editor) { return apply(rule, editor); }});
   for (const Pass& pass : passes())
     if (options.runs_passes && pass.level <= options.level && !options.without.contains(pass.name))
       chosen.push_back(pass);
-  for (const CallerRule& rule : options.rules)
-    chosen.push_back({rule.name, "", Level::kRounding, rule.error, [&](Editor& editor) { return apply(rule, editor); }});
   return chosen;
 }
 
@@ -95,20 +95,25 @@ Optimized optimize(const Graph& graph, const Optimization& options) {
   optimized.calls_before = graph.program().nodes.size();
   Editor editor(graph.program());
   const std::vector<Pass> chosen = chosen_passes(options);
-  for (int round = 0; round < kMaxRounds; ++round) {
-    bool has_changed = false;
-    for (const Pass& pass : chosen) {
-      const auto calls = static_cast<int64_t>(editor.program().nodes.size());
-      const int64_t changes = pass.run(editor);
-      if (changes == 0) continue;
-      has_changed = true;
-      Outputs after = run(editor.finished());
-      add(optimized.passes, {pass.name, changes, calls, static_cast<int64_t>(editor.program().nodes.size()),
-                             error_of(before, after)});
-      before = std::move(after);
-    }
-    if (!has_changed) break;
+  // Runs a pass, and reports what it has done. Returns whether it has changed anything.
+  const auto apply_pass = [&](const Pass& pass) {
+    const auto calls = static_cast<int64_t>(editor.program().nodes.size());
+    const int64_t changes = pass.run(editor);
+    if (changes == 0) return false;
+    Outputs after = run(editor.finished());
+    const auto calls_after = static_cast<int64_t>(editor.program().nodes.size());
+    add(optimized.passes, {pass.name, changes, calls, calls_after, error_of(before, after)});
+    before = std::move(after);
+    return true;
+  };
+  bool has_changed = true;
+  for (int round = 0; has_changed && round < kMaxRounds; ++round) {
+    has_changed = false;
+    for (const Pass& pass : chosen) has_changed |= apply_pass(pass);
   }
+  if (options.weights != OF_DTYPE_NONE)
+    apply_pass({"narrow_weights", "", Level::kRounding, 0,
+                [&](Editor& each) { return each.narrow_constants(options.weights); }});
   optimized.error = error_of(original, before);
   optimized.graph = Graph::create(editor.finished());
   return optimized;

@@ -220,9 +220,10 @@ typedef struct of_optimize_options {
   bool measure;            /* whether the graph runs before and after each pass to measure errors */
   const of_tensor* inputs; /* of these runs; without inputs (NULL) they are random */
   uint64_t input_count;
-  const of_rule* rules; /* which are applied after the passes */
+  const of_rule* rules; /* which are applied before the passes */
   uint64_t rule_count;
-  bool only_rules; /* whether no passes run */
+  bool only_rules;     /* whether no passes run */
+  const char* weights; /* "float16" or "bfloat16": large constants are stored as such, and converted in each run; or NULL */
 } of_optimize_options;
 
 /* What a pass has done. */

@@ -330,9 +330,49 @@ const rb_data_type_t report_type = {
     RUBY_TYPED_FREE_IMMEDIATELY,
 };
 
-// Graph#optimized(level, names, measure, tensors): returns [graph, passes, error, table], where a pass is
+// A rule of the program in native code. Its Ruby objects are on the stack of `optimized`.
+struct Rule {
+  VALUE right;
+  VALUE raised;  // the exception of the right side
+};
+
+struct RuleCall {
+  Rule* rule;
+  const of_tensor* inputs;
+  uint64_t count;
+  of_tensor* output;
+};
+
+VALUE run_rule(VALUE argument) {
+  const auto& call = *reinterpret_cast<RuleCall*>(argument);
+  const VALUE tensors = rb_ary_new_capa(static_cast<long>(call.count));
+  for (uint64_t i = 0; i < call.count; ++i) {
+    const VALUE tensor = new_tensor();
+    fill_tensor(tensor, of_tensor_retain(call.inputs[i]));
+    rb_ary_push(tensors, tensor);
+  }
+  const VALUE result = rb_funcall(call.rule->right, rb_intern("call"), 1, tensors);
+  if (NIL_P(result)) return Qnil;
+  *call.output = of_tensor_retain(handle_of_argument("rule", "the result", result));
+  return Qnil;
+}
+
+// Runs the right side of a rule, with Ruby's lock.
+of_status call_rule(void* user, const of_tensor* inputs, uint64_t count, of_tensor* output) {
+  RuleCall call = {static_cast<Rule*>(user), inputs, count, output};
+  int state = 0;
+  rb_protect(run_rule, reinterpret_cast<VALUE>(&call), &state);
+  if (!state) return OF_OK;
+  call.rule->raised = rb_errinfo();
+  rb_set_errinfo(Qnil);
+  return of_fail(OF_INTERNAL_ERROR, "the right side of a rule has raised an exception");
+}
+
+// Graph#optimized(level, names, measure, tensors, rules, only_rules, weights or nil), where a rule is [name, graph, names of constants,
+// right side that takes an Array, error], returns [graph, passes, error, table], where a pass is
 // [name, changes, calls before, calls after, error].
-VALUE optimized(VALUE self, VALUE level, VALUE name_list, VALUE measure, VALUE inputs) {
+VALUE optimized(VALUE self, VALUE level, VALUE name_list, VALUE measure, VALUE inputs, VALUE rule_list,
+                VALUE only_rules, VALUE weights) {
   const VALUE object = new_graph();
   VALUE owner = rb_data_typed_object_wrap(0, nullptr, &report_type);
   VALUE name_owner, input_owner;
@@ -348,10 +388,36 @@ VALUE optimized(VALUE self, VALUE level, VALUE name_list, VALUE measure, VALUE i
   options.measure = RTEST(measure);
   options.inputs = tensors;
   options.input_count = static_cast<uint64_t>(count);
+  const long rule_count = RARRAY_LEN(rule_list);
+  VALUE rule_owner, described_owner, constant_owners = rb_ary_new();
+  auto* rules = allocate<Rule>(rule_count, &rule_owner);
+  auto* described = allocate<of_rule>(rule_count, &described_owner);
+  for (long i = 0; i < rule_count; ++i) {
+    const VALUE rule = rb_ary_entry(rule_list, i);
+    VALUE name = rb_ary_entry(rule, 0), constant_owner;
+    const VALUE constants = rb_ary_entry(rule, 2);
+    rules[i] = {rb_ary_entry(rule, 3), Qnil};
+    described[i] = {StringValueCStr(name),
+                    graph_of(rb_ary_entry(rule, 1)),
+                    copies_of(constants, &constant_owner),
+                    static_cast<uint64_t>(RARRAY_LEN(constants)),
+                    call_rule,
+                    &rules[i],
+                    NUM2DBL(rb_ary_entry(rule, 4))};
+    rb_ary_push(constant_owners, constant_owner);
+  }
+  options.rules = described;
+  options.rule_count = static_cast<uint64_t>(rule_count);
+  options.only_rules = RTEST(only_rules);
+  options.weights = NIL_P(weights) ? nullptr : StringValueCStr(weights);
   const of_graph graph = graph_of(self);
   of_graph found = nullptr;
   of_report report = nullptr;
-  check(run_native(true, [&] { return of_graph_optimize(graph, &options, &found, &report); }));
+  const auto work = [&] { return of_graph_optimize(graph, &options, &found, &report); };
+  const of_status status = run_native(rule_count == 0, work);  // the right sides of rules need the lock
+  for (long i = 0; i < rule_count; ++i)
+    if (!NIL_P(rules[i].raised)) rb_exc_raise(rules[i].raised);
+  check(status);
   RTYPEDDATA_DATA(owner) = report;
   fill_graph(object, found);
   of_report_info info = {};
@@ -369,6 +435,11 @@ VALUE optimized(VALUE self, VALUE level, VALUE name_list, VALUE measure, VALUE i
   RB_GC_GUARD(inputs);
   RB_GC_GUARD(name_owner);
   RB_GC_GUARD(input_owner);
+  RB_GC_GUARD(rule_list);
+  RB_GC_GUARD(weights);
+  RB_GC_GUARD(rule_owner);
+  RB_GC_GUARD(described_owner);
+  RB_GC_GUARD(constant_owners);
   return result;
 }
 
@@ -436,7 +507,7 @@ void define_graphs(VALUE module) {
   rb_define_private_method(rb_singleton_class(graph_class), "read", RUBY_METHOD_FUNC(read), 2);
   rb_define_private_method(rb_singleton_class(graph_class), "read_onnx", RUBY_METHOD_FUNC(read_onnx), 5);
   rb_define_private_method(rb_singleton_class(graph_class), "pass_list", RUBY_METHOD_FUNC(pass_list), 0);
-  rb_define_private_method(graph_class, "optimized", RUBY_METHOD_FUNC(optimized), 4);
+  rb_define_private_method(graph_class, "optimized", RUBY_METHOD_FUNC(optimized), 7);
   rb_define_private_method(graph_class, "warm", RUBY_METHOD_FUNC(warm), 1);
   rb_define_private_method(graph_class, "limit", RUBY_METHOD_FUNC(limit), 0);
   rb_define_private_method(graph_class, "limit_memory", RUBY_METHOD_FUNC(limit_memory), 1);
