@@ -37,6 +37,12 @@ struct NativeId {
 constexpr NativeId kNativeIds[] = {OF_NATIVE(OF_KERNEL_ID)};
 #undef OF_KERNEL_ID
 
+constexpr bool is_generated(std::string_view name) {
+  for (const NativeId& record : kNativeIds)
+    if (record.name == name) return true;
+  return false;
+}
+
 template <of_status (*kernel)(const of_kernel_context& context)>
 of_status call_native(const of_kernel_context* context) {
   try {
@@ -46,7 +52,12 @@ of_status call_native(const of_kernel_context* context) {
   }
 }
 
+// A hand-written kernel. It is null if the definitions that this library was generated from lack the operator: then the
+// linker leaves it out.
 struct NativeKernel {
+  consteval NativeKernel(std::string_view op, of_kernel function)
+      : name(op), kernel(is_generated(op) ? function : nullptr) {}
+
   std::string_view name;
   of_kernel kernel;
 };

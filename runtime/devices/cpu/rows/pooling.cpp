@@ -5,8 +5,8 @@
 #include <limits>
 #include <vector>
 
-#include "rows/loops.h"
 #include "rows/plain.h"
+#include "rows/pooling_loops.h"
 #include "threads/partition.h"
 #include "threads/scratch.h"
 #include "threads/thread_pool.h"
@@ -75,14 +75,14 @@ void give_to_largest(const Windows& rows, const Windows& columns, const T* grad,
 }
 
 template <class T>
-const RowLoops<T>& row_loops();
+const PoolingLoops<T>& loops_of();
 template <>
-const RowLoops<float>& row_loops() {
-  return OF_BEST_ISA(kFloatRows);
+const PoolingLoops<float>& loops_of() {
+  return OF_BEST_ISA(kFloatPooling);
 }
 template <>
-const RowLoops<double>& row_loops() {
-  return OF_BEST_ISA(kDoubleRows);
+const PoolingLoops<double>& loops_of() {
+  return OF_BEST_ISA(kDoublePooling);
 }
 
 // What one dimension of a forward pass has.
@@ -102,7 +102,7 @@ struct Pooling {
   const Axis& columns;
   void (*fold_rows)(const T* const* rows, int64_t row_count, T* result, int64_t count);
   void (*fold_windows)(const RowWindows<T>& windows);
-  T border;  // what the elements of the border are
+  T border;   // what the elements of the border are
   T divisor;  // of all results
 
   void run(const T* input, T* result, T* row, std::vector<const T*>& folded) const {
@@ -157,14 +157,14 @@ of_status max_pool(const of_kernel_context& context) {
       return arguments[argument].as.integers[arguments[argument].count > 1 ? d : 0];
     };
     const int64_t size = number_of(2), step = arguments[3].count > 0 ? number_of(3) : size;
-    axes[2 - n + d] = {input.sizes[input.rank - n + d], result.sizes[input.rank - n + d], size, step, number_of(4),
-                       number_of(5), {}};
+    axes[2 - n + d] = {
+        input.sizes[input.rank - n + d], result.sizes[input.rank - n + d], size, step, number_of(4), number_of(5), {}};
   }
   return with_type(context, [&](auto type) {
     using T = decltype(type);
-    const RowLoops<T>& loops = row_loops<T>();
-    return Pooling<T>{axes[0], axes[1], loops.largest_of_rows, loops.largest_of_windows,
-                      -std::numeric_limits<T>::infinity(), T(1)}
+    const PoolingLoops<T>& loops = loops_of<T>();
+    return Pooling<T>{
+        axes[0], axes[1], loops.largest_of_rows, loops.largest_of_windows, -std::numeric_limits<T>::infinity(), T(1)}
         .run(input, result);
   });
 }
@@ -180,10 +180,16 @@ of_status avg_pool(const of_kernel_context& context) {
   double divisor = 1;
   bool has_border = false, reaches_beyond = false;
   for (int64_t d = 0; d < n; ++d) {
-    const int64_t size = arguments[1].as.integers[d], step = arguments[2].count > 0 ? arguments[2].as.integers[d] : size;
+    const int64_t size = arguments[1].as.integers[d],
+                  step = arguments[2].count > 0 ? arguments[2].as.integers[d] : size;
     Axis& axis = axes[2 - n + d];
-    axis = {input.sizes[input.rank - n + d], result.sizes[input.rank - n + d], size, step, arguments[3].as.integers[d],
-            1, {}};
+    axis = {input.sizes[input.rank - n + d],
+            result.sizes[input.rank - n + d],
+            size,
+            step,
+            arguments[3].as.integers[d],
+            1,
+            {}};
     divisor *= static_cast<double>(size);
     has_border |= axis.border > 0;
     reaches_beyond |= axis.reach() > axis.length + 2 * axis.border;
@@ -202,7 +208,7 @@ of_status avg_pool(const of_kernel_context& context) {
   }
   return with_type(context, [&](auto type) {
     using T = decltype(type);
-    const RowLoops<T>& loops = row_loops<T>();
+    const PoolingLoops<T>& loops = loops_of<T>();
     return Pooling<T>{axes[0], axes[1], loops.sum_of_rows, loops.sum_of_windows, T(0), static_cast<T>(divisor)}.run(
         input, result);
   });

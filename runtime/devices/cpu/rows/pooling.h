@@ -1,5 +1,5 @@
-// The kernels of pooling. They leave layouts that are not contiguous, three dimensions, and dtypes other than float32 and
-// float64 to the bodies of the composites: they then return OF_UNSUPPORTED.
+// The kernels of pooling. They leave layouts that are not contiguous, three dimensions, and dtypes other than float32
+// and float64 to the bodies of the composites: they then return OF_UNSUPPORTED.
 #ifndef ONEFLOW_DEVICES_CPU_ROWS_POOLING_H_
 #define ONEFLOW_DEVICES_CPU_ROWS_POOLING_H_
 

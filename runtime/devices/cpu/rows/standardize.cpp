@@ -1,86 +1,28 @@
-#include "rows/rows.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "plugin/emitted.h"
-#include "rows/loops.h"
-#include "rows/plain.h"
-#include "threads/partition.h"
+#include "rows/contiguous_rows.h"
+#include "rows/rows.h"
+#include "rows/standardize_loops.h"
 #include "threads/scratch.h"
-#include "threads/thread_pool.h"
 
 namespace oneflow::cpu {
 namespace {
 
-constexpr int64_t kTaskElements = 16 * 1024;
 // The rows whose gradients of the weight are added up by themselves: fixed parts, so that sums do not depend on the
 // number of threads.
 constexpr int64_t kParts = 64, kPartElements = 4 * 1024 * 1024;
 
 template <class T>
-const RowLoops<T>& row_loops();
+const StandardizeLoops<T>& loops_of();
 template <>
-const RowLoops<float>& row_loops() {
-  return OF_BEST_ISA(kFloatRows);
+const StandardizeLoops<float>& loops_of() {
+  return OF_BEST_ISA(kFloatStandardize);
 }
 template <>
-const RowLoops<double>& row_loops() {
-  return OF_BEST_ISA(kDoubleRows);
-}
-
-// The rows of contiguous tensors of one shape.
-struct Rows {
-  int64_t count = 0, length = 0;
-  explicit operator bool() const { return count > 0; }
-};
-
-// Returns the rows that the last dimensions of the tensors form: those that `dims` names. Returns none if `dims` names
-// others, or a tensor is not contiguous or not of the compute type.
-Rows rows_of(const of_kernel_context& context, Tensors tensors, uint64_t dims, int named) {
-  const of_kernel_tensor& first = **tensors.begin();
-  const int32_t kept = first.rank - named;
-  if (kept < 0 || dims >> kept != (uint64_t{1} << named) - 1 || (dims & ((uint64_t{1} << kept) - 1)) != 0) return {};
-  if (!are_plain(context, tensors)) return {};
-  Rows rows{1, 1};
-  for (int32_t d = 0; d < first.rank; ++d) (d < kept ? rows.count : rows.length) *= first.sizes[d];
-  return rows;
-}
-
-// Calls run(first) with the position of the first element of each row.
-template <class Run>
-void for_each_row(const Rows& rows, Run run) {
-  const int64_t group = std::max<int64_t>(1, kTaskElements / std::max<int64_t>(1, rows.length));
-  parallel_for(divide_up(rows.count, group), [&](int64_t task) {
-    for (int64_t row = task * group; row < std::min(rows.count, (task + 1) * group); ++row) run(row * rows.length);
-  });
-}
-
-// Returns the rows along the dimension in argument 1, for operands of one shape.
-Rows rows_along(const of_kernel_context& context, const of_kernel_tensor& a, const of_kernel_tensor& b) {
-  if (a.rank == 0) return {};
-  return rows_of(context, {&a, &b, &context.outputs[0]}, uint64_t{1} << context.arguments[1].as.integer, 1);
-}
-
-// Runs a function of (input, result), or of (gradient, result, gradient of the input).
-template <bool is_gradient, class Loop>
-of_status run_along(const of_kernel_context& context, Loop loop) {
-  const of_kernel_tensor &first = context.inputs[0], &second = context.inputs[is_gradient ? 1 : 0];
-  const Rows rows = rows_along(context, first, second);
-  if (!rows) return OF_UNSUPPORTED;
-  return with_type(context, [&](auto type) {
-    using T = decltype(type);
-    const auto run = loop(row_loops<T>());
-    const T *a = data_of<T>(first), *b = data_of<T>(second);
-    T* result = data_of<T>(context.outputs[0]);
-    for_each_row(rows, [&](int64_t at) {
-      if constexpr (is_gradient)
-        run(a + at, b + at, result + at, rows.length);
-      else
-        run(a + at, result + at, rows.length);
-    });
-    return OF_OK;
-  });
+const StandardizeLoops<double>& loops_of() {
+  return OF_BEST_ISA(kDoubleStandardize);
 }
 
 uint64_t bits_of(const of_value& dims) {
@@ -147,7 +89,7 @@ bool fits_slices(const of_kernel_context& context, const of_value& argument, con
 
 // Returns the map from the elements of a slice to their normalised values.
 template <class T>
-Affine<T> normal_of(const RowLoops<T>& loops, const T* slice, int64_t count, double eps) {
+Affine<T> normal_of(const StandardizeLoops<T>& loops, const T* slice, int64_t count, double eps) {
   const double n = static_cast<double>(count);
   const T mean = static_cast<T>(loops.sum(slice, count) / n);
   const T variance = static_cast<T>(loops.sum_of_squares(slice, mean, count) / n);
@@ -168,7 +110,7 @@ of_status standardize_slices(const of_kernel_context& context) {
     return OF_UNSUPPORTED;
   return with_type(context, [&](auto type) {
     using T = decltype(type);
-    const RowLoops<T>& loops = row_loops<T>();
+    const StandardizeLoops<T>& loops = loops_of<T>();
     const T* const from = data_of<T>(input);
     T* const to = data_of<T>(context.outputs[0]);
     parallel_for(slices.count, [&](int64_t i) {
@@ -194,7 +136,7 @@ of_status standardize_slices_gradient(const of_kernel_context& context) {
     return OF_UNSUPPORTED;
   return with_type(context, [&](auto type) {
     using T = decltype(type);
-    const RowLoops<T>& loops = row_loops<T>();
+    const StandardizeLoops<T>& loops = loops_of<T>();
     const T *const grads = data_of<T>(grad), *const from = data_of<T>(input);
     T* const to = data_of<T>(context.outputs[0]);
     parallel_for(slices.count, [&](int64_t i) {
@@ -226,22 +168,6 @@ T* part_of(const ScratchArray<T>& parts, bool is_wanted, int64_t part, int64_t l
 
 }  // namespace
 
-of_status softmax(const of_kernel_context& context) {
-  return run_along<false>(context, [](const auto& loops) { return loops.softmax; });
-}
-
-of_status softmax_gradient(const of_kernel_context& context) {
-  return run_along<true>(context, [](const auto& loops) { return loops.softmax_gradient; });
-}
-
-of_status log_softmax(const of_kernel_context& context) {
-  return run_along<false>(context, [](const auto& loops) { return loops.log_softmax; });
-}
-
-of_status log_softmax_gradient(const of_kernel_context& context) {
-  return run_along<true>(context, [](const auto& loops) { return loops.log_softmax_gradient; });
-}
-
 // standardize(input, dim, weight, bias, eps)
 of_status standardize(const of_kernel_context& context) {
   const of_kernel_tensor &input = context.inputs[0], &weight = context.inputs[1], &bias = context.inputs[2];
@@ -254,8 +180,8 @@ of_status standardize(const of_kernel_context& context) {
     using T = decltype(type);
     const double eps = number<double>(arguments[4]);
     for_each_row(rows, [&](int64_t at) {
-      row_loops<T>().standardize(data_of<T>(input) + at, data_of<T>(weight), data_of<T>(bias), eps,
-                                 data_of<T>(context.outputs[0]) + at, rows.length);
+      loops_of<T>().standardize(data_of<T>(input) + at, data_of<T>(weight), data_of<T>(bias), eps,
+                                data_of<T>(context.outputs[0]) + at, rows.length);
     });
     return OF_OK;
   });
@@ -274,7 +200,7 @@ of_status standardize_gradient(const of_kernel_context& context) {
     return standardize_slices_gradient(context);
   return with_type(context, [&](auto type) {
     using T = decltype(type);
-    const RowLoops<T>& loops = row_loops<T>();
+    const StandardizeLoops<T>& loops = loops_of<T>();
     const bool has_weight = given(arguments[3]), has_bias = given(arguments[4]);
     const int64_t most = std::max<int64_t>(1, kPartElements / rows.length);
     const int64_t parts = std::min({rows.count, kParts, most});

@@ -1,6 +1,6 @@
-// Loops over one row of contiguous elements, for composites that read a row several times: it stays in the cache.
-#ifndef ONEFLOW_DEVICES_CPU_ROWS_LOOPS_H_
-#define ONEFLOW_DEVICES_CPU_ROWS_LOOPS_H_
+// Loops of `standardize` over contiguous elements: a row, which stays in the cache, or pieces of a slice.
+#ifndef ONEFLOW_DEVICES_CPU_ROWS_STANDARDIZE_LOOPS_H_
+#define ONEFLOW_DEVICES_CPU_ROWS_STANDARDIZE_LOOPS_H_
 
 #include <cstdint>
 
@@ -32,21 +32,8 @@ struct Affine {
   T mean, factor, shift;
 };
 
-// Windows of a row: that of result[i] has the elements row[i * step + k * apart] for k < size.
 template <class T>
-struct RowWindows {
-  const T* row;
-  int64_t size, apart, step;
-  T* result;
-  int64_t count;
-};
-
-template <class T>
-struct RowLoops {
-  void (*softmax)(const T* input, T* result, int64_t count);
-  void (*softmax_gradient)(const T* grad, const T* result, T* of_input, int64_t count);
-  void (*log_softmax)(const T* input, T* result, int64_t count);
-  void (*log_softmax_gradient)(const T* grad, const T* result, T* of_input, int64_t count);
+struct StandardizeLoops {
   // `weight` and `bias` may be null.
   void (*standardize)(const T* input, const T* weight, const T* bias, double eps, T* result, int64_t count);
   void (*standardize_gradient)(const StandardizeGradient<T>& row);
@@ -62,18 +49,11 @@ struct RowLoops {
   // Computes factor * (grad - of_mean - normalised * of_variance).
   void (*map_gradient)(const T* grad, const T* input, Affine<T> normal, T factor, T of_mean, T of_variance, T* of_input,
                        int64_t count);
-
-  // The parts of pooling, by the largest element or by the sum: folds rows into one, which may be the first of them, and
-  // windows of a row. A NaN is larger than every number.
-  void (*largest_of_rows)(const T* const* rows, int64_t row_count, T* result, int64_t count);
-  void (*sum_of_rows)(const T* const* rows, int64_t row_count, T* result, int64_t count);
-  void (*largest_of_windows)(const RowWindows<T>& windows);
-  void (*sum_of_windows)(const RowWindows<T>& windows);
 };
 
-OF_EACH_ISA(extern const RowLoops<float> kFloatRows)
-OF_EACH_ISA(extern const RowLoops<double> kDoubleRows)
+OF_EACH_ISA(extern const StandardizeLoops<float> kFloatStandardize)
+OF_EACH_ISA(extern const StandardizeLoops<double> kDoubleStandardize)
 
 }  // namespace oneflow::cpu
 
-#endif  // ONEFLOW_DEVICES_CPU_ROWS_LOOPS_H_
+#endif  // ONEFLOW_DEVICES_CPU_ROWS_STANDARDIZE_LOOPS_H_
