@@ -56,6 +56,10 @@ bool InputLayout::matches(const Tensor& tensor) const {
   return tensor.dtype() == dtype && same_sizes(tensor.sizes(), sizes) && same_sizes(tensor.strides(), strides);
 }
 
+bool InputLayout::operator==(const InputLayout& other) const {
+  return dtype == other.dtype && same_sizes(sizes, other.sizes) && same_sizes(strides, other.strides);
+}
+
 Ref<Plan> Plan::create(Trace& trace, std::span<const of_tensor> inputs, std::vector<TracedOutput> outputs,
                        const Program& program) {
   Ref<Plan> plan = Ref<Plan>::adopt(new Plan);
@@ -282,6 +286,7 @@ void PlanMemory::store(std::span<of_value> outputs, std::span<const Ref<Storage>
 }
 
 void PlanMemory::run(std::span<const of_tensor> inputs, std::span<of_value> outputs) {
+  device_.require_usable();
   for (size_t i = 0; i < outputs.size(); ++i)
     if (outputs[i].kind == OF_VALUE_TENSOR)
       check_destination(*to_tensor(outputs[i].as.tensor), plan_->outputs_[i].sizes, plan_->outputs_[i].dtype);

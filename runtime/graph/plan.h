@@ -20,6 +20,7 @@ struct InputLayout {
   Shape sizes, strides;
 
   bool matches(const Tensor& tensor) const;
+  bool operator==(const InputLayout& other) const;
 };
 
 // Does not change, so that several threads may run it, each with its PlanMemory.
@@ -31,6 +32,8 @@ class Plan final : public RefCounted<Plan> {
 
   // Returns whether the plan is for inputs with these layouts. Their number is right.
   bool matches(std::span<const of_tensor> inputs) const;
+  // Returns whether another plan is for inputs with the same layouts.
+  bool has_layouts_of(const Plan& other) const { return inputs_ == other.inputs_; }
   // Returns the bytes that a run needs besides its outputs.
   uint64_t arena_bytes() const { return arena_bytes_; }
   // Returns the bytes of the outputs.

@@ -272,6 +272,8 @@ of_session_info Session::info() const {
 void Session::add_plan(Ref<Plan> plan) const {
   Planned oldest;
   const std::lock_guard lock(mutex);
+  for (const Planned& planned : plans_)
+    if (planned.plan->has_layouts_of(*plan)) return;  // another thread was faster
   if (plans_.size() == kMaxPlans) {
     oldest = std::move(plans_.front());
     plans_.erase(plans_.begin());

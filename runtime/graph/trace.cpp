@@ -88,6 +88,12 @@ WorkOperand Trace::operand_of(const of_kernel_tensor& tensor) {
   return operand;
 }
 
+WorkOperand Trace::written(WorkOperand operand) {
+  // Inputs and constants belong to others.
+  if (operand.place.base == Base::kInput || operand.place.base == Base::kFixed) is_complete_ = false;
+  return operand;
+}
+
 Work& Trace::add(Work::Kind kind, of_device device) {
   if (!(device == device_)) is_complete_ = false;
   Work& work = works_.emplace_back();
@@ -104,7 +110,7 @@ void Trace::see_kernel(of_kernel kernel, const of_kernel_context& context, bool 
   work.context = context;
   work.arguments = OwnedArguments(context.arguments, static_cast<size_t>(context.argument_count));
   for (int i = 0; i < context.input_count; ++i) work.reads.push_back(operand_of(context.inputs[i]));
-  for (int i = 0; i < context.output_count; ++i) work.writes.push_back(operand_of(context.outputs[i]));
+  for (int i = 0; i < context.output_count; ++i) work.writes.push_back(written(operand_of(context.outputs[i])));
 }
 
 void Trace::see_contraction(const of_contraction& contraction) {
@@ -123,13 +129,15 @@ void Trace::see_contraction(const of_contraction& contraction) {
   };
   for (const void* read : {contraction.a, contraction.b, contraction.bias}) work.reads.push_back(operand(read));
   if (contraction.beta != 0) work.reads.push_back(operand(contraction.c));
-  work.writes.push_back(operand(contraction.c));
+  work.writes.push_back(written(operand(contraction.c)));
 }
 
 Work& Trace::add_bytes(Work::Kind kind, of_device device, void* destination, uint64_t bytes) {
   Work& work = add(kind, device);
   work.bytes = bytes;
-  work.writes.emplace_back().place = place_of(destination);
+  WorkOperand target;
+  target.place = place_of(destination);
+  work.writes.push_back(written(std::move(target)));
   return work;
 }
 

@@ -65,6 +65,8 @@ class Trace final : public WorkObserver {
   // Returns the place of an address; a trace with one that is not known is not complete.
   Place place_of(const void* address);
   WorkOperand operand_of(const of_kernel_tensor& tensor);
+  // Returns an operand that is written to; a trace that writes to memory of others is not complete.
+  WorkOperand written(WorkOperand operand);
   Work& add(Work::Kind kind, of_device device);
   Work& add_bytes(Work::Kind kind, of_device device, void* destination, uint64_t bytes);
 
