@@ -191,8 +191,9 @@ bench-einsum: build build-bench $(VENV)/.bench ## Run the einsum benchmark alone
 	@PYTHONPATH=. $(PYTHON) benchmarks/run.py --as einsum --chart benchmarks/einsum/bench_einsum.py
 
 .PHONY: docs
-docs: codegen ## Write the manual to docs/generated, the table of docs/devices.md, the pictures of the pages
+docs: codegen ## Write the manual to docs/generated, the tables of docs/devices.md and docs/passes.md, the pictures of the pages
 	@$(PYTHON) tools/device_table.py
+	@$(PYTHON) tools/pass_table.py
 	@PYTHONPATH=. $(PYTHON) -m tools.einsum_pictures
 	@PYTHONPATH=. $(PYTHON) -m tools.trace_picture docs/profiling/trace.json docs/profiling/trace.svg
 	@echo "The manual is in docs/generated/reference"

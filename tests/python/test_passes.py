@@ -311,7 +311,9 @@ def test_a_condition_of_a_rule_sees_constants() -> None:
 def test_a_rule_does_not_apply_to_other_attributes() -> None:
     rule = flow.graph.rule(lambda x: flow.softmax(x, 1), lambda x: flow.exp(flow.log_softmax(x, 1)), flow.ones(2, 3))
     for dim, expected in ((0, ["softmax"]), (1, ["log_softmax", "exp"])):
-        assert calls(flow.graph.capture(lambda x, d=dim: flow.softmax(x, d), (flow.ones(3, 3),)).rewrite(rule)) == expected
+        assert (
+            calls(flow.graph.capture(lambda x, d=dim: flow.softmax(x, d), (flow.ones(3, 3),)).rewrite(rule)) == expected
+        )
 
 
 def test_a_rule_must_keep_the_shape() -> None:
@@ -353,7 +355,9 @@ def test_wrong_rules_are_errors() -> None:
 @pytest.mark.parametrize(("dtype", "limit"), [("float16", 1e-3), (flow.bfloat16, 1e-2)])
 def test_weights_are_stored_with_fewer_bits(tmp_path: Any, dtype: Any, limit: float) -> None:
     weight, bias = flow.randn(64, 64), flow.randn(64)
-    graph = flow.graph.capture(lambda x: flow.linear(x, weight, bias), flow.ones(2, 64), weights={"w": weight, "b": bias})
+    graph = flow.graph.capture(
+        lambda x: flow.linear(x, weight, bias), flow.ones(2, 64), weights={"w": weight, "b": bias}
+    )
     optimized = graph.optimize(weights=dtype)
     assert calls(optimized) == ["cast", "linear"]
     assert {name: str(each.dtype) for name, each in optimized.constants.items()} == {"b": "float32", "w": str(dtype)}

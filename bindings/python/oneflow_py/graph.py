@@ -274,19 +274,19 @@ def rule(
 ) -> Rule:
     """Returns a rule: where a graph makes the calls of `left`, it makes those of `right` instead.
 
-        >>> r = flow.graph.rule(lambda x, y: flow.log(x * y), lambda x, y: flow.log(x) + flow.log(y),
-        ...                     (flow.ones(2), flow.ones(2)))
-        >>> g = flow.graph.capture(lambda a, b: flow.log(b * a) * 2, (flow.ones(3), flow.ones(3)))
-        >>> g.rewrite(r).report.passes[0].changes
-        1
+    >>> r = flow.graph.rule(lambda x, y: flow.log(x * y), lambda x, y: flow.log(x) + flow.log(y),
+    ...                     (flow.ones(2), flow.ones(2)))
+    >>> g = flow.graph.capture(lambda a, b: flow.log(b * a) * 2, (flow.ones(3), flow.ones(3)))
+    >>> g.rewrite(r).report.passes[0].changes
+    1
 
-        left: a function of tensors, which is captured; attributes of its calls must be found as they are
-        right: a function of the same tensors. It is called for each match: those that are constants of the graph have
-            elements, and what it computes of them becomes a constant; others stand for values, as in a capture.
-        example_inputs: tensors for the capture of `left`; other shapes and dtypes match, too
-        when: a condition, as a function of the tensors that `right` gets
-        constants: the names of parameters that must be constants
-        error: the largest relative error; with 0, numbers must be equal, and not only nearly equal
+    left: a function of tensors, which is captured; attributes of its calls must be found as they are
+    right: a function of the same tensors. It is called for each match: those that are constants of the graph have
+        elements, and what it computes of them becomes a constant; others stand for values, as in a capture.
+    example_inputs: tensors for the capture of `left`; other shapes and dtypes match, too
+    when: a condition, as a function of the tensors that `right` gets
+    constants: the names of parameters that must be constants
+    error: the largest relative error; with 0, numbers must be equal, and not only nearly equal
     """
     for what, function in (("right", right), ("when", when)):
         if function is not None and not callable(function):
