@@ -113,6 +113,7 @@ std::vector<Name> flipped(const ExportCall& call) {
 
 // Windows along a dimension are gathered by the positions of their elements.
 std::vector<Name> windows(const ExportCall& call) {
+  if (call.rank("input") == 0) throw Unsupported("a tensor without dimensions has no windows");
   const int64_t dim = call.dim("dimension", "input"), size = call.integer("size"), step = call.integer("step"),
                 dilation = call.integer("dilation");
   const int64_t count = known(call.result_sizes()[static_cast<size_t>(dim)], "the number of windows");
