@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import onnx
 import onnxruntime
-import oneflow_py as flow
 import pytest
+
+import oneflow_py as flow
 
 OPSETS = (11, 13, 17, 18, 20, 22)
 LIGHT = Path(onnx.__file__).parent / "backend" / "test" / "data" / "light"
@@ -76,7 +77,13 @@ def test_names_are_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize("opset", OPSETS)
 def test_a_convolutional_network(opset: int, tmp_path: Path) -> None:
     flow.manual_seed(1)
-    kernel, bias, scale, shift, mean = flow.randn(6, 1, 5, 5), flow.randn(6), flow.randn(6), flow.randn(6), flow.randn(6)
+    kernel, bias, scale, shift, mean = (
+        flow.randn(6, 1, 5, 5),
+        flow.randn(6),
+        flow.randn(6),
+        flow.randn(6),
+        flow.randn(6),
+    )
     variance, weight = flow.rand(6) + 0.5, flow.randn(10, 150)
 
     def forward(image: flow.Tensor) -> flow.Tensor:
@@ -172,13 +179,13 @@ def test_what_onnx_cannot_express_is_named_at_once(tmp_path: Path) -> None:
 def test_bad_arguments(tmp_path: Path) -> None:
     graph = flow.graph.capture(lambda x: flow.bitwise_and(x, 3), flow.ones(2, dtype=flow.int32))
     path = tmp_path / "model.onnx"
-    with pytest.raises(flow.InvalidArgument, match="^save: opset must be between 11 and 22, got 23$"):
+    with pytest.raises(flow.InvalidArgument, match=r"^save: opset must be between 11 and 22, got 23$"):
         flow.onnx.save(graph, path, opset=23)
     with pytest.raises(flow.Unsupported, match="it needs BitwiseAnd, which opset 18 has"):
         flow.onnx.save(graph, path)
-    with pytest.raises(flow.TypeMismatch, match="^save: graph must be Graph, got int$"):
+    with pytest.raises(flow.TypeMismatch, match=r"^save: graph must be Graph, got int$"):
         flow.onnx.save(3, path)  # type: ignore[arg-type]
-    with pytest.raises(flow.TypeMismatch, match="^save: external_bytes must be an int of at least 1, got 0$"):
+    with pytest.raises(flow.TypeMismatch, match=r"^save: external_bytes must be an int of at least 1, got 0$"):
         flow.onnx.save(graph, path, external_bytes=0)
     with pytest.raises(flow.FileError):
         flow.onnx.save(graph, tmp_path / "none" / "model.onnx", opset=18)

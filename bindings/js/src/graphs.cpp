@@ -303,9 +303,8 @@ struct Rule {
     Rule& rule = *static_cast<Rule*>(user);
     const Napi::HandleScope scope(rule.right.Env());
     try {
-      const auto slots = array_of(rule.right.Env(), count, [&](size_t i) {
-        return rule.environment->put(of_tensor_retain(inputs[i]));
-      });
+      const auto slots = array_of(rule.right.Env(), count,
+                                  [&](size_t i) { return rule.environment->put(of_tensor_retain(inputs[i])); });
       const int64_t slot = rule.right.Call({slots}).As<Napi::Number>();
       if (of_tensor found = rule.environment->get(slot)) *output = of_tensor_retain(found);
       return OF_OK;
@@ -329,7 +328,8 @@ class OptimizeTask : public Task {
  public:
   // Copies the arguments: graph, level, names of passes, whether errors are measured, slots of inputs, rules, whether
   // only these run, the dtype of weights or an empty string. On another thread there are no rules.
-  explicit OptimizeTask(const Call& call) : session_(of_session_retain(session_of(call))), without_(call.strings(2)), weights_(call.string(7)) {
+  explicit OptimizeTask(const Call& call)
+      : session_(of_session_retain(session_of(call))), without_(call.strings(2)), weights_(call.string(7)) {
     options_.struct_size = sizeof(options_);
     options_.level = static_cast<int32_t>(call.integer(1));
     options_.measure = call.boolean(3);
@@ -403,8 +403,8 @@ class OptimizeTask : public Task {
   of_report report_ = nullptr;
 };
 
-// optimizeGraph(graph, level, names, measure, slots, rules, only rules, weights, ...keepAlive): returns {handle, passes,
-// error, table}; optimizeGraphAsync(), which takes no rules, returns a promise.
+// optimizeGraph(graph, level, names, measure, slots, rules, only rules, weights, ...keepAlive): returns {handle,
+// passes, error, table}; optimizeGraphAsync(), which takes no rules, returns a promise.
 template <bool is_async>
 Napi::Value optimize_graph(const Call& call) {
   auto task = std::make_unique<OptimizeTask>(call);

@@ -35,7 +35,8 @@ class OnnxSaveTest < OneFlowTest
 
   def test_what_cannot_be_saved_is_an_error
     bad = OneFlow::Graph.capture(OneFlow.ones(2)) { |x| OneFlow.lgamma(x) }
-    text = "save: the graph has calls that ONNX cannot express in opset 17: call 0, lgamma: ONNX has no operator for lgamma"
+    text = "save: the graph has calls that ONNX cannot express in opset 17: call 0, lgamma: " \
+           "ONNX has no operator for lgamma"
     in_folder do |path|
       assert_error(OneFlow::Unsupported, text) { OneFlow::Onnx.save(bad, path) }
       assert_error(OneFlow::InvalidArgument, "save: opset must be between 11 and 22, got 5") do

@@ -35,14 +35,13 @@ std::vector<Name> attended(const ExportCall& call) {
   Name scores = call.out().add("MatMul", {query, key});
   const Name least = call.out().number(dtype, -std::numeric_limits<double>::infinity());
   if (call.flag("is_causal")) {
-    const Name is_later = call.out().add("Less", {positions(call, call.sizes("query")[last - 1], 0),
-                                                  positions(call, call.sizes("key")[last - 1], 1)});
+    const Name is_later = call.out().add(
+        "Less", {positions(call, call.sizes("query")[last - 1], 0), positions(call, call.sizes("key")[last - 1], 1)});
     scores = call.out().add("Where", {is_later, least, scores});
   }
   if (call.has("attn_mask")) {
-    scores = call.dtype("attn_mask") == bool_
-                 ? call.out().add("Where", {call.tensor("attn_mask"), scores, least})
-                 : call.out().add("Add", {scores, call.tensor("attn_mask", dtype)});
+    scores = call.dtype("attn_mask") == bool_ ? call.out().add("Where", {call.tensor("attn_mask"), scores, least})
+                                              : call.out().add("Add", {scores, call.tensor("attn_mask", dtype)});
   }
   const Name weights = call.out().add("Softmax", {scores}, {{"axis", rank - 1}});
   const Name result = call.out().add("MatMul", {weights, call.tensor("value", dtype)});

@@ -54,7 +54,8 @@ std::vector<Name> einsum_call(const ExportCall& call) {
   const DType dtype = wide(call.result_dtype());
   std::vector<Name> operands;
   for (const int32_t value : call.values("operands"))
-    operands.push_back(call.out().cast(call.out().value(value), static_cast<DType>(call.out().type(value).dtype), dtype));
+    operands.push_back(
+        call.out().cast(call.out().value(value), static_cast<DType>(call.out().type(value).dtype), dtype));
   return {einsum_of(call, equation, operands, dtype)};
 }
 

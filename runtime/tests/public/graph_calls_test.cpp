@@ -33,10 +33,13 @@ flow::Graph example() {
   options.size_count = 1;
   options.dimensions = &dimension;
   options.dimension_count = 1;
-  return flow::capture({flow::ones({2, 8})}, [](const std::vector<flow::Tensor>& inputs) {
-    const int64_t half = inputs[0].size(1) / 2;
-    return std::vector{flow::softmax(flow::slice(inputs[0], 1, 0, half), -1)};
-  }, &options);
+  return flow::capture(
+      {flow::ones({2, 8})},
+      [](const std::vector<flow::Tensor>& inputs) {
+        const int64_t half = inputs[0].size(1) / 2;
+        return std::vector{flow::softmax(flow::slice(inputs[0], 1, 0, half), -1)};
+      },
+      &options);
 }
 
 TEST(GraphCalls, HaveArgumentsAndResults) {
@@ -84,7 +87,8 @@ TEST(GraphCalls, OfBodiesReplaceComposites) {
   EXPECT_GT(bodies.info().call_count, 2u);
   for (uint64_t i = 0; i < bodies.info().call_count; ++i) EXPECT_NE(name_of(call_of(bodies, i)), "softmax");
   const flow::Tensor x = flow::randn({2, 6});
-  EXPECT_TRUE(flow::all(flow::isclose(flow::Session(graph).run({x})[0], flow::Session(bodies).run({x})[0])).item<bool>());
+  EXPECT_TRUE(
+      flow::all(flow::isclose(flow::Session(graph).run({x})[0], flow::Session(bodies).run({x})[0])).item<bool>());
   const of_op softmax = of_op_find("softmax");
   flow::check(of_graph_expand(graph.get(), &softmax, 1, &expanded));
   EXPECT_EQ(flow::Graph(expanded).info().call_count, 2u);

@@ -368,8 +368,8 @@ of_status call_rule(void* user, const of_tensor* inputs, uint64_t count, of_tens
   return of_fail(OF_INTERNAL_ERROR, "the right side of a rule has raised an exception");
 }
 
-// Graph#optimized(level, names, measure, tensors, rules, only_rules, weights or nil), where a rule is [name, graph, names of constants,
-// right side that takes an Array, error], returns [graph, passes, error, table], where a pass is
+// Graph#optimized(level, names, measure, tensors, rules, only_rules, weights or nil), where a rule is [name, graph,
+// names of constants, right side that takes an Array, error], returns [graph, passes, error, table], where a pass is
 // [name, changes, calls before, calls after, error].
 VALUE optimized(VALUE self, VALUE level, VALUE name_list, VALUE measure, VALUE inputs, VALUE rule_list,
                 VALUE only_rules, VALUE weights) {
