@@ -79,8 +79,8 @@ class Writes {
     return {first_operand(call)};
   }
 
-  // Throws Unsupported if another value with the memory of one that is written is used after a call. Those that are made
-  // from it afterwards have what was written.
+  // Throws Unsupported if another value with the memory of one that is written is used after a call. Those that are
+  // made from it afterwards have what was written.
   void check_write(int32_t written, size_t call) const {
     const auto shares = [&](int32_t value) {
       return value >= 0 && value != written && first_calls_[static_cast<size_t>(value)] <= call &&

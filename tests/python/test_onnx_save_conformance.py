@@ -23,14 +23,15 @@ OPSET = 21
 COMPLEX = "ONNX computes with no complex numbers"
 FUNCTION = "ONNX has no such function"
 COLLECTIVE = "ONNX knows one device"
+LABEL = "labels that are no letters from a to z"
 VIEW = "it writes to a view of a tensor that is used later"
 UNSUPPORTED = {
-    "complex": COMPLEX, "conj": COMPLEX, "imag": COMPLEX, "isreal": COMPLEX, "polar": COMPLEX, "real": COMPLEX,
-    "angle": COMPLEX, "view_as_complex": COMPLEX, "view_as_real": COMPLEX,
+    "complex": COMPLEX, "imag": COMPLEX, "isreal": COMPLEX, "polar": COMPLEX, "real": COMPLEX,
+    "view_as_complex": COMPLEX, "view_as_real": COMPLEX,
     "digamma": FUNCTION, "erfinv": FUNCTION, "gcd": FUNCTION, "i0": FUNCTION, "lcm": FUNCTION, "lgamma": FUNCTION,
     "polygamma": FUNCTION, "special.i1": FUNCTION, "special.zeta": FUNCTION, "cummax": FUNCTION, "cummin": FUNCTION,
     "cumprod": FUNCTION, "logcumsumexp": FUNCTION, "as_strided": FUNCTION,
-    "index_copy": VIEW, "index_fill.tensor": VIEW, "index_fill": VIEW, "select_scatter": VIEW, "slice_scatter": VIEW,
+    "einsum": LABEL, "mode": FUNCTION, "add_windows": VIEW, "nn.functional.fold": VIEW, "select_scatter": VIEW, "slice_scatter": VIEW,
     "diagonal_scatter": VIEW,
 }  # fmt: skip
 # Operators with vectors for which ONNX Runtime gives something else, with the reason.
@@ -38,7 +39,11 @@ DIFFERENT = {
     "quantiles": "a position that is NaN is an index out of range",
     "nanmedian.dim": "a position that is NaN is an index out of range",
     "nanquantile": "a position that is NaN is an index out of range",
+    "nanmedian": "a position that is NaN is an index out of range",
+    "nanquantile.tensor": "a position that is NaN is an index out of range",
     "sign": "the sign of NaN is NaN",
+    "atan2": "the angle of two infinite coordinates is NaN",
+    "reduce_loss": "the mean of no elements is 0",
 }
 # Types without kernels in ONNX Runtime, or in NumPy.
 WITHOUT_KERNELS = (flow.bfloat16, flow.complex64, flow.complex128)
