@@ -363,8 +363,8 @@ class AsyncRun {
 
   void operator()() const {
     thread_context_.apply();
-    const of_status status = guard(
-        [&] { named("run", [&] { session_->run(inputs_, outputs_, to_handle(generator_.get())); }); });
+    const of_status status =
+        guard([&] { named("run", [&] { session_->run(inputs_, outputs_, to_handle(generator_.get())); }); });
     callback_(context_, status, status == OF_OK ? "" : last_error());
   }
 

@@ -54,8 +54,7 @@ void add_states(Program& program, const std::set<ValueId>& written) {
 
 }  // namespace
 
-Capture::Capture(std::vector<ExampleInput> inputs, std::string input_structure, std::vector<NamedSize> sizes,
-                 Kept kept)
+Capture::Capture(std::vector<ExampleInput> inputs, std::string input_structure, std::vector<NamedSize> sizes, Kept kept)
     : inputs_(std::move(inputs)),
       input_structure_(std::move(input_structure)),
       sizes_(std::move(sizes)),

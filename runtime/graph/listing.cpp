@@ -19,8 +19,7 @@ Listing::Listing(const Program& program) {
     call.writes = node.writes;
     calls_.push_back(call);
   }
-  for (size_t id = 0; id < program.values.size(); ++id)
-    values_.push_back(value(program, static_cast<ValueId>(id)));
+  for (size_t id = 0; id < program.values.size(); ++id) values_.push_back(value(program, static_cast<ValueId>(id)));
   for (const Input& input : program.inputs) values_[index(input.value)].name = input.name.c_str();
   for (const Constant& constant : program.constants) values_[index(constant.value)].name = constant.name.c_str();
 }

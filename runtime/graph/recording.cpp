@@ -67,7 +67,8 @@ void enter(of_layer_call& state) {
   Recording* const recording = recording_of(call);
   if (!recording || call.infer_only) return next_layer(state, OF_BODY_HIDDEN);
   const bool is_constant = recording->constant_calls() && !is_symbolic(call);
-  if (is_constant) return is_read(call, *recording) ? next_layer(state, OF_BODY_HIDDEN) : recording->constant_calls()->run(state);
+  if (is_constant)
+    return is_read(call, *recording) ? next_layer(state, OF_BODY_HIDDEN) : recording->constant_calls()->run(state);
   if (is_read(call, *recording)) {
     const Tensor& read = call.tensor(0);
     if (!symbol_of(read) && !recording->written().contains(recording->value_of(read)))

@@ -155,8 +155,8 @@ Name Exporter::cast(Name name, DType from, DType to) {
 // ---------------------------------------------------------------- constants and sizes
 
 void Exporter::add_initializer(const Name& name, const Tensor& tensor) {
-  initializers_.emplace_back(name, tensor.device().get().type == Device("cpu").get().type ? contiguous(tensor)
-                                                                                              : tensor.to_device("cpu"));
+  initializers_.emplace_back(
+      name, tensor.device().get().type == Device("cpu").get().type ? contiguous(tensor) : tensor.to_device("cpu"));
 }
 
 Name Exporter::constant(const Tensor& tensor) {
@@ -336,8 +336,8 @@ void Exporter::add_outputs(std::map<Name, Name>& renamed) {
 }
 
 TensorProto Exporter::tensor_proto(std::string_view name, const Tensor& tensor, ExternalData* external) {
-  TensorProto proto{name, {tensor.sizes().begin(), tensor.sizes().end()}, element_type_of(tensor.dtype()),
-                    elements_of(tensor)};
+  TensorProto proto{
+      name, {tensor.sizes().begin(), tensor.sizes().end()}, element_type_of(tensor.dtype()), elements_of(tensor)};
   if (!external || proto.raw.size() < std::max<uint64_t>(1, external->smallest)) return proto;
   constexpr uint64_t alignment = ExternalData::kAlignment;
   external->bytes = (external->bytes + alignment - 1) / alignment * alignment;

@@ -32,8 +32,8 @@ using Attributes = std::vector<Attribute>;
 struct ExternalData {
   static constexpr uint64_t kAlignment = 4096;  // of each constant, for readers that map the file
 
-  std::string location;     // the name of the file, in the model's folder
-  uint64_t smallest = 0;    // constants of fewer bytes stay in the model
+  std::string location;             // the name of the file, in the model's folder
+  uint64_t smallest = 0;            // constants of fewer bytes stay in the model
   std::deque<Tensor> tensors = {};  // in the order of the file
   uint64_t bytes = 0;
 };

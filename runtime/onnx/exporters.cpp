@@ -10,8 +10,9 @@ namespace oneflow::onnx {
 
 namespace {
 
-constexpr std::array kFamilies{exported_views,    exported_indexing, exported_creation,       exported_reductions,
-                               exported_products, exported_windows,  exported_normalizations, exported_elementwise};
+constexpr std::array kFamilies{exported_views,          exported_indexing,    exported_creation,
+                               exported_reductions,     exported_products,    exported_windows,
+                               exported_normalizations, exported_elementwise, exported_attention};
 
 // Returns whether an argument has its default.
 bool is_default(const of_argument_info& argument, const of_graph_argument& given) {

@@ -40,6 +40,7 @@ std::span<const ExportedOperator> exported_products();
 std::span<const ExportedOperator> exported_windows();
 std::span<const ExportedOperator> exported_normalizations();
 std::span<const ExportedOperator> exported_elementwise();
+std::span<const ExportedOperator> exported_attention();
 
 }  // namespace oneflow::onnx
 

@@ -331,7 +331,7 @@ class Writer {
     if (function == "trunc") return {truncated(x)};
     if (function == "fmod") return {add("Mod", operands, {{"fmod", int64_t{1}}})};
     if (function == "floordiv") return {add("Floor", {add("Div", operands)})};
-    if (function == "remainder") return {add("Sub", {x, add("Mul", {y(), add("Floor", {add("Div", operands)})})})};
+    if (function == "remainder") return {remainder(operands)};
     if (function == "atan2") return {angle(x, y())};
     if (function == "copysign") {
       const Name size = add("Abs", {x});
@@ -345,6 +345,14 @@ class Writer {
   }
 
   Name above(const Name& x) { return add("Add", {x, number(1)}); }
+
+  // Returns the remainder with the sign of the divisor, without the rounding of a quotient.
+  Name remainder(const std::vector<Name>& operands) {
+    const Name rest = add("Mod", operands, {{"fmod", int64_t{1}}}), zero = number(0);
+    const Name has_other_sign = add("Xor", {add("Less", {rest, zero}), add("Less", {operands[1], zero})});
+    const Name is_wrong = add("And", {negated(add("Equal", {rest, zero})), has_other_sign});
+    return add("Where", {is_wrong, add("Add", {rest, operands[1]}), rest});
+  }
 
   // Returns log(1 + x): for small x, the error of the sum is divided out.
   Name log_above(const Name& x) {

@@ -57,7 +57,12 @@ class Writes {
   Writes(const Graph& graph, const std::vector<of_graph_call>& calls) : graph_(graph), calls_(calls) {
     roots_.resize(graph.info().value_count);
     for (size_t i = 0; i < roots_.size(); ++i) roots_[i] = static_cast<int32_t>(i);
-    for (const of_graph_call& call : calls) {
+    first_calls_.resize(roots_.size(), 0);
+    for (size_t number = 0; number < calls.size(); ++number) {
+      const of_graph_call& call = calls[number];
+      if (!call.gives_results)
+        for (const int32_t result : std::span(call.results, call.result_count))
+          if (result != first_operand(call)) first_calls_[static_cast<size_t>(result)] = number + 1;
       const std::string_view signature = info_of(call.op).signature;
       const bool may_alias = signature.find('(', signature.find(" -> ")) != std::string_view::npos;
       if (call.gives_results || !may_alias) continue;
@@ -74,10 +79,12 @@ class Writes {
     return {first_operand(call)};
   }
 
-  // Throws Unsupported if another value with the memory of one that is written is used after a call.
+  // Throws Unsupported if another value with the memory of one that is written is used after a call. Those that are
+  // made from it afterwards have what was written.
   void check_write(int32_t written, size_t call) const {
     const auto shares = [&](int32_t value) {
-      return value >= 0 && value != written && roots_[static_cast<size_t>(value)] == roots_[static_cast<size_t>(written)];
+      return value >= 0 && value != written && first_calls_[static_cast<size_t>(value)] <= call &&
+             roots_[static_cast<size_t>(value)] == roots_[static_cast<size_t>(written)];
     };
     bool is_shared = false;
     for (size_t i = call + 1; i < calls_.size(); ++i)
@@ -104,6 +111,7 @@ class Writes {
   const Graph& graph_;
   const std::vector<of_graph_call>& calls_;
   std::vector<int32_t> roots_;
+  std::vector<size_t> first_calls_;  // from which each value is there
 };
 
 // What cannot be written: the reasons, and the composites among the operators.
@@ -180,7 +188,8 @@ void save(const Graph& graph, const of_onnx_save_options& options, std::string_v
   const std::string bytes = bytes_of(graph, opset, external.smallest ? &external : nullptr);
   uint64_t written = 0;
   for (const Tensor& tensor : external.tensors) {
-    const std::string gap((ExternalData::kAlignment - written % ExternalData::kAlignment) % ExternalData::kAlignment, 0);
+    const std::string gap((ExternalData::kAlignment - written % ExternalData::kAlignment) % ExternalData::kAlignment,
+                          0);
     const std::string_view elements = elements_of(tensor);
     write(true, gap);
     write(true, elements);

@@ -90,7 +90,12 @@ class Entry:
         rule = self.op.dtype.compute
         if rule is None and self.op.dtype.results[0] in (ResultRule.BOOL, ResultRule.INT64):
             rule = ResultRule.PROMOTE
-        return {None: "kResult", ResultRule.PROMOTE: "kOperands", ResultRule.BOOL: "kBool", ResultRule.FLOATING: "kFloating"}[rule]
+        return {
+            None: "kResult",
+            ResultRule.PROMOTE: "kOperands",
+            ResultRule.BOOL: "kBool",
+            ResultRule.FLOATING: "kFloating",
+        }[rule]
 
     @property
     def match(self) -> int:

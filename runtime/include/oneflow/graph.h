@@ -88,7 +88,7 @@ typedef struct of_graph_info {
   bool draws_numbers; /* whether it has random operators */
   uint64_t input_count, output_count, constant_count, call_count, size_count;
   const of_named_size* sizes;
-  const char* text; /* the canonical text of the program, a line per call */
+  const char* text;                     /* the canonical text of the program, a line per call */
   uint64_t value_count, returned_count; /* all values; the outputs before those of tensors that the program writes to */
 } of_graph_info;
 /* Gets the properties of a graph. */

@@ -4,7 +4,8 @@
  *     of_onnx_load("model.onnx", NULL, &graph);
  *     of_onnx_save(graph, "copy.onnx", NULL);
  *
- * A library of its own, liboneflow_onnx.so in the folder of this one, reads and writes the format. It is loaded by the first call.
+ * A library of its own, liboneflow_onnx.so in the folder of this one, reads and writes the format. It is loaded by the
+ * first call.
  */
 #ifndef ONEFLOW_ONNX_H_
 #define ONEFLOW_ONNX_H_
@@ -37,8 +38,8 @@ OF_API of_status of_onnx_load(const char* path, const of_onnx_load_options* opti
 typedef struct of_onnx_save_options {
   uint32_t struct_size;
   int64_t opset; /* between 11 and 22; 0: 17 */
-  /* Constants of at least this many bytes go to a file beside the model, with its name and ".data". 0: those of at least
-   * 1024 bytes, if the model would be too large for one file, of 2 GiB. */
+  /* Constants of at least this many bytes go to a file beside the model, with its name and ".data". 0: those of at
+   * least 1024 bytes, if the model would be too large for one file, of 2 GiB. */
   uint64_t external_bytes;
 } of_onnx_save_options;
 /* Saves a graph as an ONNX model, which appears complete or not at all. Inputs, outputs and constants keep their names,

@@ -60,7 +60,8 @@ inline Graph load_onnx(const std::string& path, const OnnxLoadOptions& options =
 /// The options of save_onnx().
 struct OnnxSaveOptions {
   int64_t opset = 17;
-  /// Constants of at least this many bytes go to a file beside the model. 0: only if the model is too large for one file.
+  /// Constants of at least this many bytes go to a file beside the model. 0: only if the model is too large for one
+  /// file.
   uint64_t external_bytes = 0;
 };
 

@@ -19,8 +19,8 @@ std::vector<Name> ones_of(const ExportCall& call) { return {filled(call, 1)}; }
 std::vector<Name> numbers_of(const ExportCall& call) {
   const of_graph_argument& value = call.argument("fill_value");
   if (value.kind == OF_VALUE_INT && !is_constant(value.as.integers[0]))
-    return {call.out().add("Expand", {call.tensor("fill_value", call.result_dtype()),
-                                      call.out().integers(call.result_sizes())})};
+    return {call.out().add("Expand",
+                           {call.tensor("fill_value", call.result_dtype()), call.out().integers(call.result_sizes())})};
   return {filled(call, call.number("fill_value"))};
 }
 
@@ -41,9 +41,7 @@ std::vector<Name> line_of(const ExportCall& call) {
   return {call.out().constant(line)};
 }
 
-std::vector<Name> identity_of(const ExportCall& call) {
-  return {call.out().add("EyeLike", {filled(call, 0)})};
-}
+std::vector<Name> identity_of(const ExportCall& call) { return {call.out().add("EyeLike", {filled(call, 0)})}; }
 
 template <const char* type>
 std::vector<Name> random_numbers(const ExportCall& call) {

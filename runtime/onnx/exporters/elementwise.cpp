@@ -8,7 +8,9 @@ namespace oneflow::onnx {
 namespace {
 
 // Returns whether runtimes have an operator of the opset for the type of a call.
-bool has(const ExportCall& call, int64_t since) { return call.out().opset() >= since && call.result_dtype() == float32; }
+bool has(const ExportCall& call, int64_t since) {
+  return call.out().opset() >= since && call.result_dtype() == float32;
+}
 
 std::vector<Name> cast_to(const ExportCall& call) { return {call.tensor("input", call.result_dtype())}; }
 
@@ -22,7 +24,8 @@ std::vector<Name> with_number(const ExportCall& call) {
   if (!has(call, 12)) return export_expression(call);
   return {call.out().add(type, {call.tensor("input")}, {{theirs, call.number(ours)}})};
 }
-constexpr char kElu[] = "Elu", kCelu[] = "Celu", kLeaky[] = "LeakyRelu", kAlpha[] = "alpha", kSlope[] = "negative_slope";
+constexpr char kElu[] = "Elu", kCelu[] = "Celu", kLeaky[] = "LeakyRelu", kAlpha[] = "alpha",
+               kSlope[] = "negative_slope";
 
 template <const char* type, int64_t since>
 std::vector<Name> without_number(const ExportCall& call) {

@@ -14,7 +14,9 @@ using Dims = std::vector<int64_t>;
 Name index_of(const ExportCall& call, std::string_view name) { return call.tensor(name, int64); }
 
 std::vector<Name> selected(const ExportCall& call) {
-  return {call.out().add("Gather", {call.tensor("input"), index_of(call, "index")}, {{"axis", call.dim("dim", "input")}})};
+  if (call.rank("input") == 0) throw Unsupported("a tensor without dimensions cannot be indexed");
+  return {
+      call.out().add("Gather", {call.tensor("input"), index_of(call, "index")}, {{"axis", call.dim("dim", "input")}})};
 }
 
 std::vector<Name> gathered(const ExportCall& call) {
@@ -158,8 +160,8 @@ Name source_of(const ExportCall& call, std::string_view name) {
 std::vector<Name> scattered(const ExportCall& call) { return {scattered_elements(call, source_of(call, "src"))}; }
 
 std::vector<Name> scattered_value(const ExportCall& call) {
-  const Name values = call.out().add("Expand", {call.tensor("value", call.dtype("input")),
-                                                call.out().integers(call.sizes("index"))});
+  const Name values =
+      call.out().add("Expand", {call.tensor("value", call.dtype("input")), call.out().integers(call.sizes("index"))});
   return {scattered_elements(call, values)};
 }
 
@@ -170,11 +172,9 @@ std::vector<Name> scattered_sum(const ExportCall& call) {
 std::vector<Name> largest_elements(const ExportCall& call) {
   const Name count = call.out().integers(call.expressions("k"));
   if (call.rank("input") == 0) throw Unsupported("a tensor without dimensions has no order");
-  return call.out().add("TopK", {call.tensor("input"), count},
-                        {{"axis", call.dim("dim", "input")},
-                         {"largest", int64_t{call.flag("largest")}},
-                         {"sorted", int64_t{1}}},
-                        2);
+  return call.out().add(
+      "TopK", {call.tensor("input"), count},
+      {{"axis", call.dim("dim", "input")}, {"largest", int64_t{call.flag("largest")}}, {"sorted", int64_t{1}}}, 2);
 }
 
 std::vector<Name> sorted_elements(const ExportCall& call) {

@@ -71,9 +71,12 @@ std::vector<Name> normalized_instance(const ExportCall& call) {
 }
 
 constexpr std::array kOperators{
-    ExportedOperator{"batch_norm", normalized_batch},     ExportedOperator{"instance_norm", normalized_instance},
-    ExportedOperator{"layer_norm", normalized_layer},     ExportedOperator{"log_softmax", over_dim<kLogSoftmax>},
-    ExportedOperator{"log_softmax.dtype", over_dim<kLogSoftmax>}, ExportedOperator{"softmax", over_dim<kSoftmax>},
+    ExportedOperator{"batch_norm", normalized_batch},
+    ExportedOperator{"instance_norm", normalized_instance},
+    ExportedOperator{"layer_norm", normalized_layer},
+    ExportedOperator{"log_softmax", over_dim<kLogSoftmax>},
+    ExportedOperator{"log_softmax.dtype", over_dim<kLogSoftmax>},
+    ExportedOperator{"softmax", over_dim<kSoftmax>},
     ExportedOperator{"softmax.dtype", over_dim<kSoftmax>},
 };
 

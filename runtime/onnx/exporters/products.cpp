@@ -47,11 +47,15 @@ Name einsum_of(const ExportCall& call, const std::string& equation, const std::v
 
 std::vector<Name> einsum_call(const ExportCall& call) {
   const std::string equation(call.text("equation"));
-  if (equation.find('[') != std::string::npos) throw Unsupported("labels of Einsum are letters");
+  const auto is_in_onnx = [](char each) {
+    return std::isalpha(static_cast<unsigned char>(each)) || std::string_view(" .,->").find(each) != std::string::npos;
+  };
+  if (!std::ranges::all_of(equation, is_in_onnx)) throw Unsupported("labels of Einsum are the letters from a to z");
   const DType dtype = wide(call.result_dtype());
   std::vector<Name> operands;
   for (const int32_t value : call.values("operands"))
-    operands.push_back(call.out().cast(call.out().value(value), static_cast<DType>(call.out().type(value).dtype), dtype));
+    operands.push_back(
+        call.out().cast(call.out().value(value), static_cast<DType>(call.out().type(value).dtype), dtype));
   return {einsum_of(call, equation, operands, dtype)};
 }
 

@@ -74,8 +74,8 @@ template <const char* type>
 std::vector<Name> position_of(const ExportCall& call) {
   if (call.rank("input") == 0) throw Unsupported("a tensor without dimensions has no positions");
   if (call.has("dim")) return {position(call, type, call.dim("dim", "input"), call.flag("keepdim"))};
-  const Name flat = call.out().add(
-      "Reshape", {call.tensor("input", wide(call.dtype("input"))), call.out().integers(Dims{-1})});
+  const Name flat =
+      call.out().add("Reshape", {call.tensor("input", wide(call.dtype("input"))), call.out().integers(Dims{-1})});
   const Name found = call.out().add(type, {flat}, {{"axis", int64_t{0}}, {"keepdims", int64_t{0}}});
   return {call.flag("keepdim") ? call.out().add("Expand", {found, call.out().integers(call.result_sizes())}) : found};
 }
@@ -119,8 +119,8 @@ std::vector<Name> variance_and_mean(const ExportCall& call, bool is_root, bool g
   const auto divided = [&](double less) {
     if (counts.empty()) return call.out().number(dtype, std::max(0.0, static_cast<double>(count) - less));
     const Name all = call.out().add("Mul", {counts, call.out().number(dtype, static_cast<double>(count))});
-    return call.out().add("Max", {call.out().add("Sub", {all, call.out().number(dtype, less)}),
-                                  call.out().number(dtype, 0)});
+    return call.out().add("Max",
+                          {call.out().add("Sub", {all, call.out().number(dtype, less)}), call.out().number(dtype, 0)});
   };
   Name found = call.out().add("Div", {squares, divided(correction)});
   if (is_root) found = call.out().add("Sqrt", {found});

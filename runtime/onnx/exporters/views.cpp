@@ -31,7 +31,8 @@ Name permutation(const ExportCall& call, const Name& x, const Dims& order) {
 
 std::vector<Name> transposed(const ExportCall& call) {
   Dims order = all_dims(call.rank("input"));
-  std::swap(order[static_cast<size_t>(call.dim("dim0", "input"))], order[static_cast<size_t>(call.dim("dim1", "input"))]);
+  std::swap(order[static_cast<size_t>(call.dim("dim0", "input"))],
+            order[static_cast<size_t>(call.dim("dim1", "input"))]);
   return {permutation(call, call.tensor("input"), order)};
 }
 
@@ -113,6 +114,7 @@ std::vector<Name> flipped(const ExportCall& call) {
 
 // Windows along a dimension are gathered by the positions of their elements.
 std::vector<Name> windows(const ExportCall& call) {
+  if (call.rank("input") == 0) throw Unsupported("a tensor without dimensions has no windows");
   const int64_t dim = call.dim("dimension", "input"), size = call.integer("size"), step = call.integer("step"),
                 dilation = call.integer("dilation");
   const int64_t count = known(call.result_sizes()[static_cast<size_t>(dim)], "the number of windows");
@@ -145,8 +147,8 @@ std::vector<Name> diagonal_elements(const ExportCall& call) {
   Dims places;
   const int64_t first = offset >= 0 ? offset : -offset * columns;
   for (int64_t i = 0; i < count; ++i) places.push_back(first + i * (columns + 1));
-  const Name rows = call.out().add(
-      "Reshape", {permutation(call, call.tensor("input"), order), call.out().integers(shape)});
+  const Name rows =
+      call.out().add("Reshape", {permutation(call, call.tensor("input"), order), call.out().integers(shape)});
   return {call.out().add("Gather", {rows, call.out().integers(places)}, {{"axis", rank - 2}})};
 }
 
@@ -166,8 +168,8 @@ std::vector<Name> joined(const ExportCall& call) {
   const int64_t dim = call.integer("dim") + (call.integer("dim") < 0 ? call.result().rank : 0);
   std::vector<Name> parts;
   for (const int32_t value : call.values("tensors")) {
-    const Name part = call.out().cast(call.out().value(value), static_cast<DType>(call.out().type(value).dtype),
-                                      call.result_dtype());
+    const Name part =
+        call.out().cast(call.out().value(value), static_cast<DType>(call.out().type(value).dtype), call.result_dtype());
     parts.push_back(call.out().unsqueeze(part, {dim}));
   }
   return {call.out().add("Concat", parts, {{"axis", dim}})};
@@ -189,8 +191,8 @@ std::vector<Name> unbound(const ExportCall& call) {
   const int64_t dim = call.dim("dim", "input");
   std::vector<Name> parts;
   for (size_t i = 0; i < call.result_count(); ++i)
-    parts.push_back(call.out().add("Gather", {call.tensor("input"), call.out().integer(static_cast<int64_t>(i))},
-                                   {{"axis", dim}}));
+    parts.push_back(
+        call.out().add("Gather", {call.tensor("input"), call.out().integer(static_cast<int64_t>(i))}, {{"axis", dim}}));
   return parts;
 }
 
