@@ -33,6 +33,24 @@ const Report = {
   },
 };
 
+/** What a run of a graph takes. */
+class Cost {
+  #table;
+
+  constructor(key, {table, ...fields}) {
+    if (key !== KEY) throw makeError('TypeMismatch', 'Cost: costs are made by graph.cost(sizes)');
+    this.#table = table;
+    Object.assign(this, fields);
+    Object.freeze(this);
+  }
+
+  toString() {
+    return this.#table.trimEnd();
+  }
+}
+
+const newCost = (fields) => new Cost(KEY, fields);
+
 /** A program of calls of operators with its constants. It does not change. */
 class Graph {
   #handle;
@@ -131,6 +149,26 @@ class Graph {
 
   async saveAsync(path) {
     await traced(native.saveGraphAsync(this.#handle, pathOf('saveAsync', path)));
+  }
+
+  cost(sizes) {
+    const entries = sizes === undefined ? [] : entriesOf(sizes);
+    if (entries === null) {
+      throw makeError('TypeMismatch', `cost: sizes must be Map or object, got ${describe(sizes)}`);
+    }
+    for (const [name, value] of entries) {
+      checkText('cost', 'a size', name);
+      if (!Number.isSafeInteger(value)) {
+        throw makeError('TypeMismatch', `cost: ${name} must be integer, got ${describe(value)}`);
+      }
+    }
+    const names = entries.map(([name]) => name);
+    const values = entries.map(([, value]) => value);
+    return newCost(native.graphCost(this.#handle, names, values));
+  }
+
+  picture() {
+    return native.graphPicture(this.#handle);
   }
 
   toString() {
@@ -352,4 +390,4 @@ async function loadAsync(path, options) {
 
 const passes = () => native.graphPasses();
 
-module.exports = {graph: {Graph, capture, load, loadAsync, passes}, newGraph, rangeOf};
+module.exports = {graph: {Graph, Cost, capture, load, loadAsync, passes}, newGraph, rangeOf};

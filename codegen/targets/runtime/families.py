@@ -278,6 +278,10 @@ class OperatorSource:
             lines.append(f".gradients = {self.constant}Gradients")
         if op.kind.has_body and not op.is_detached:
             lines.append(".has_body = true")
+        if rule.operations:
+            lines.append(f".operations = {rule.operations}")
+        if costs := op.kind.element_costs:
+            lines.append(f".element_operations = kList<{', '.join(str(sum(each.values())) for each in costs.values())}>")
         return lines
 
     def _dtype_rule(self) -> list[str]:
