@@ -8,7 +8,7 @@ namespace oneflow::graph {
 
 namespace {
 
-constexpr double kBoxGap = 28, kLineGap = 14, kRowGap = 46, kMargin = 20;
+constexpr double kBoxGap = 28, kLineGap = 14, kRowGap = 60, kStub = 22, kMargin = 20;
 constexpr int kOrderSweeps = 12, kPlaceSweeps = 8;
 
 // A box, or the place where a line passes a row.
@@ -248,7 +248,9 @@ class Layout {
     }
     const auto x_of = [&](int each) { return item(each).x - left + kMargin; };
     const auto top_of = [&](int each) { return tops[static_cast<size_t>(item(each).row)]; };
-    const auto bottom_of = [&](int each) { return top_of(each) + heights[static_cast<size_t>(item(each).row)]; };
+    const auto bottom_of = [&](int each) {
+      return top_of(each) + heights[static_cast<size_t>(item(each).row)] + kStub;
+    };
     Drawing drawing;
     for (size_t i = 0; i < boxes_.size(); ++i)
       drawing.boxes.push_back({x_of(static_cast<int>(i)) - boxes_[i].width / 2, top_of(static_cast<int>(i))});

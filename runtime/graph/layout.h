@@ -22,8 +22,8 @@ struct Line {
   std::vector<int> to;  // a box may occur several times
 };
 
-// The places of a line. The first two are below its box, at its lower edge and at that of the row; then two follow for
-// each row that the line passes, at its upper and lower edges.
+// The places of a line. The first two are below its box: at its lower edge, and a bit below that of the row, so that
+// there is room for a label. Then two follow for each row that the line passes: at its upper edge, and below it.
 struct LinePath {
   std::vector<Point> points;
   std::vector<int> ends;  // for each item of `to`, the number of points before the line turns to that box

@@ -18,15 +18,14 @@ constexpr double kTitleColumn = 8, kColumn = 6.7, kTitleHeight = 18, kLineHeight
 constexpr int kMostColumns = 56;
 
 constexpr const char* kStyle = R"(
-    rect { fill: #f7f7f9; stroke: #84888f; }
-    .input rect { fill: #e2f1e0; stroke: #559150; }
-    .output rect { fill: #deebf7; stroke: #4479ad; }
-    .state rect { fill: #ece6f5; stroke: #7b62a8; }
-    .constant rect { fill: #fdf1de; stroke: #b98435; }
+    g rect { fill: #f7f7f9; stroke: #84888f; }
+    g.input rect { fill: #e2f1e0; stroke: #559150; }
+    g.output rect { fill: #deebf7; stroke: #4479ad; }
+    g.state rect { fill: #ece6f5; stroke: #7b62a8; }
+    g.constant rect { fill: #fdf1de; stroke: #b98435; }
     text { font: 11px monospace; fill: #50545b; text-anchor: middle; }
     text.title { font-size: 13px; font-weight: bold; fill: #1d2026; }
     text.weight { fill: #935d0f; }
-    text.value { stroke: #ffffff; stroke-width: 4px; paint-order: stroke; }
     path { fill: none; stroke: #84888f; }
   )";
 
@@ -122,7 +121,7 @@ class Picture {
           add_operand(box, described.name + item, argument.values[k]);
           if (node.writes && described.is_written) changed.insert(argument.values[k]);
         }
-      } else if (!described.default_text || !(argument == default_of(described))) {
+      } else if (argument.kind != OF_VALUE_NONE && !(described.default_text && argument == default_of(described))) {
         boxes_.back().lines.push_back({described.name + ("=" + argument_text(program_, argument)), ""});
       }
     }
@@ -177,14 +176,11 @@ class Picture {
            "\" viewBox=\"0 0 " + width + " " + height + "\">\n  <style>" + kStyle + "</style>\n" +
            "  <marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" "
            "orient=\"auto\"><polygon points=\"0 0 8 4 0 8\" fill=\"#84888f\"/></marker>\n"
-           "  <rect width=\"100%\" height=\"100%\" style=\"fill: #ffffff; stroke: none\"/>\n";
+           "  <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n";
     for (size_t i = 0; i < lines_.size(); ++i) draw_line(lines_[i], drawing.lines[i]);
     draw_ends(drawing, sizes);
     for (size_t i = 0; i < boxes_.size(); ++i) draw_box(boxes_[i], drawing.boxes[i], sizes[i]);
-    for (size_t i = 0; i < lines_.size(); ++i) {
-      const Point& start = drawing.lines[i].points[0];
-      add_text("value", {start.x, start.y + kLineHeight}, label_of(values_[i]));
-    }
+    for (size_t i = 0; i < lines_.size(); ++i) draw_label(label_of(values_[i]), drawing.lines[i].points[0]);
     return svg_ + "</svg>\n";
   }
 
@@ -228,6 +224,14 @@ class Picture {
         svg_ += "  <path d=\"M " + pixels(list[i].from) + turn(list[i].from, to) + "\" marker-end=\"url(#arrow)\"/>\n";
       }
     }
+  }
+
+  // Draws a label on the line that starts at a point.
+  void draw_label(const std::string& label, const Point& start) {
+    const double width = kColumn * columns_of(label) + 4;
+    svg_ += "  <rect x=\"" + pixels(start.x - width / 2) + "\" y=\"" + pixels(start.y + 3) + "\" width=\"" +
+            pixels(width) + "\" height=\"" + pixels(kLineHeight) + "\" fill=\"#ffffff\"/>\n";
+    add_text("", {start.x, start.y + kLineHeight}, label);
   }
 
   void draw_box(const Box& box, const Point& corner, const BoxSize& size) {
