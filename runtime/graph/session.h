@@ -75,7 +75,7 @@ class Session final : public of_session_object, public RefCounted<Session> {
   mutable std::vector<std::unique_ptr<Workspace>> workspaces_;  // unused ones
   mutable std::vector<Planned> plans_;                          // the last one was used last
   std::atomic<uint64_t> memory_limit_ = 0;
-  mutable std::atomic<bool> is_repeatable_ = true;              // whether runs are traced
+  mutable std::atomic<bool> is_repeatable_ = true;  // whether runs are traced
 };
 
 inline Session* to_session(of_session handle) { return static_cast<Session*>(handle); }

@@ -157,7 +157,7 @@ def test_a_picture_shows_calls_with_their_attributes_and_constants() -> None:
 
 
 def test_names_are_escaped() -> None:
-    name = "<a href=\"x\">&'\x01\u200b]]>"
+    name = '<a href="x">&\'\x01\u200b]]>'
     graph = flow.graph.capture(lambda x: {name: x + 1}, flow.ones(1))
     assert any('<a href="x">&' in text for text in texts_of(graph))
 

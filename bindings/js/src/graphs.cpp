@@ -459,14 +459,14 @@ Napi::Value graph_cost(const Call& call) {
   result.Set("peakBytes", static_cast<double>(info.peak_bytes));
   result.Set("table", info.table);
   result.Set("operators", array_of(env, info.operator_count, [&](size_t i) {
-    of_operator_cost each{};
-    each.struct_size = sizeof(each);
-    call.check(of_cost_at(cost, i, &each));
-    Napi::Object object = work_to_js(env, each.operations, each.bytes_read, each.bytes_written);
-    object.Set("name", each.name);
-    object.Set("calls", static_cast<double>(each.calls));
-    return object;
-  }));
+               of_operator_cost each{};
+               each.struct_size = sizeof(each);
+               call.check(of_cost_at(cost, i, &each));
+               Napi::Object object = work_to_js(env, each.operations, each.bytes_read, each.bytes_written);
+               object.Set("name", each.name);
+               object.Set("calls", static_cast<double>(each.calls));
+               return object;
+             }));
   return result;
 }
 

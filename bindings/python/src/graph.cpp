@@ -3,9 +3,9 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <oneflow/front_end.h>
+#include <oneflow/onnx.h>
 
 #include <deque>
-#include <oneflow/onnx.h>
 
 #include "generator.h"
 #include "nodes.h"

@@ -281,7 +281,8 @@ class OperatorSource:
         if rule.operations:
             lines.append(f".operations = {rule.operations}")
         if costs := op.kind.element_costs:
-            lines.append(f".element_operations = kList<{', '.join(str(sum(each.values())) for each in costs.values())}>")
+            sums = [sum(each.values()) for each in costs.values()]
+            lines.append(f".element_operations = kList<{', '.join(map(str, sums))}>")
         return lines
 
     def _dtype_rule(self) -> list[str]:

@@ -88,7 +88,7 @@ typedef struct of_graph_info {
   bool draws_numbers; /* whether it has random operators */
   uint64_t input_count, output_count, constant_count, call_count, size_count;
   const of_named_size* sizes;
-  const char* text; /* the canonical text of the program, a line per call */
+  const char* text;                     /* the canonical text of the program, a line per call */
   uint64_t value_count, returned_count; /* all values; the outputs before those of tensors that the program writes to */
 } of_graph_info;
 /* Gets the properties of a graph. */
@@ -195,9 +195,9 @@ typedef struct of_pass {
 OF_API of_status of_graph_passes(const of_pass** passes, uint64_t* count);
 
 /* The right side of a rule. `inputs` are what the inputs of the left side stand for: tensors of the graph's constants,
- * and for others tensors without elements, from which calls of operators compute `*output`. They are borrowed. For sizes
- * that vary, it is called several times with different ones. If the rule does not apply, `*output` stays NULL. A failure
- * ends the optimization. */
+ * and for others tensors without elements, from which calls of operators compute `*output`. They are borrowed. For
+ * sizes that vary, it is called several times with different ones. If the rule does not apply, `*output` stays NULL. A
+ * failure ends the optimization. */
 typedef of_status (*of_rule_function)(void* user, const of_tensor* inputs, uint64_t input_count, of_tensor* output);
 
 /* Calls of a graph that are replaced by others. */

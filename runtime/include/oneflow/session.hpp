@@ -16,7 +16,6 @@
 
 #include <future>
 #include <memory>
-
 #include <oneflow/oneflow.hpp>
 
 namespace oneflow {

@@ -24,15 +24,6 @@ module OneFlow
       alias_method :to_s, :table
     end
 
-    # The cost of all calls of an operator in a graph.
-    OperatorCost = Struct.new(:name, :calls, :operations, :bytes_read, :bytes_written)
-
-    # What a run of a graph takes; see `cost`.
-    Cost = Struct.new(:operations, :bytes_read, :bytes_written, :constant_bytes, :peak_bytes, :operators, :table) do
-      # Returns the table.
-      def to_s = table.chomp
-    end
-
     # The parts of a graph, as the C API numbers them.
     INPUT, OUTPUT, CONSTANT = *0..2
     private_constant :INPUT, :OUTPUT, :CONSTANT
@@ -130,14 +121,6 @@ module OneFlow
       write(Nodes.path(:save, path))
     end
 
-    # Returns what a run takes, from shapes alone, with a value for each of the named sizes: `graph.cost(batch: 8)`.
-    def cost(**sizes)
-      names = sizes.keys.map { |name| Nodes.text("cost: a size", name) }
-      sizes.each { |name, value| check_size(name, value) }
-      *totals, operators, table = measure(names, sizes.values)
-      Cost.new(*totals, operators.map { |each| OperatorCost.new(*each) }, table).freeze
-    end
-
     # Returns `#<OneFlow::Graph(x: float32[batch, 2]) of 3 calls>`.
     def inspect
       arguments = inputs.map { |input| "#{input.name}: #{input.dtype}[#{input.shape.join(", ")}]" }
@@ -165,13 +148,6 @@ module OneFlow
         waiting += count - (is_argument ? 0 : 1)
         key if is_argument
       end
-    end
-
-    def check_size(name, value)
-      unless value.is_a?(Integer)
-        raise TypeMismatch, "cost: #{name} must be Integer, got #{Autograd.class_of(value)}"
-      end
-      raise InvalidArgument, "cost: #{name} does not fit in int64: #{value}" if value.bit_length > 63
     end
 
     def infos(part) = values(part).map { |value| ValueInfo.new(*value) }
