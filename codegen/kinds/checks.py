@@ -115,13 +115,17 @@ def kernel_fact(op: Op) -> Fact:
     return Fact("kernels", f"printed from the expressions for each device, {types}{complex_types}")
 
 
-def cost_fact(expressions: Iterable[Expression], elements: str, value: str | None = None) -> Fact:
+def element_cost(expressions: Iterable[Expression]) -> Mapping[Cost, int]:
+    """Returns how many operations of each class the expressions take for one element."""
+    return Counter(each.cost for expression in expressions for each in expression.intrinsics)
+
+
+def cost_fact(counts: Mapping[Cost, int], elements: str, value: str | None = None) -> Fact:
     """Returns the fact about the cost of computing expressions for each of these elements.
 
     `value` is that of the matched attribute for which they are computed.
     """
-    counts = Counter(each.cost for expression in expressions for each in expression.intrinsics)
-    text = " and ".join(counted(counts[cost], cost.value) for cost in Cost if counts[cost])
+    text = " and ".join(counted(counts[cost], cost.value) for cost in Cost if counts.get(cost))
     return Fact(
         "cost" if value is None else f"cost, {value}", f"{text or 'one read or write'} per element of {elements}"
     )

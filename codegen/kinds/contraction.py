@@ -164,7 +164,12 @@ class Contraction(Kind):
         named = {"addend": self.plus, "search": self.search, "path": self.path, "limit": self.limit}
         members |= {member: op.position(name) for member, name in named.items() if name}
         return RuntimeRule(
-            "run_contraction", "contraction_dimensions", ("einsum/contraction.h",), "ContractionRule", members
+            "run_contraction",
+            "contraction_dimensions",
+            ("einsum/contraction.h",),
+            "ContractionRule",
+            members,
+            operations="count_operations",
         )
 
     def takes_complex(self, op: Op) -> bool:

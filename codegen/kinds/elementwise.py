@@ -16,7 +16,7 @@ from codegen.compute_types import is_complex
 from codegen.derivative import ZERO, added, derivative, multiplied
 from codegen.dims import ALIGNED, Link, Relation
 from codegen.expression import Binary, Expression, Invoke, Node, Variable
-from codegen.intrinsics import SCALAR
+from codegen.intrinsics import SCALAR, Cost
 from codegen.kernel_printer import KernelPrinter
 from codegen.kinds import branches
 from codegen.kinds.checks import (
@@ -24,6 +24,7 @@ from codegen.kinds.checks import (
     check_fresh,
     check_names,
     cost_fact,
+    element_cost,
     expression_per_result,
     kernel_fact,
     listed,
@@ -85,8 +86,12 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
     def facts(self, op: Op) -> Iterator[Fact]:
         yield Fact("shape", self.shape_text(op))
         yield kernel_fact(op)
-        for value, expressions in self.branches.items():
-            yield cost_fact(expressions, "the results" if len(expressions) > 1 else "the result", value)
+        for value, counts in self.element_costs.items():
+            yield cost_fact(counts, "the results" if len(op.signature.results) > 1 else "the result", value)
+
+    @property
+    def element_costs(self) -> Mapping[str | None, Mapping[Cost, int]]:
+        return {value: element_cost(expressions) for value, expressions in self.branches.items()}
 
     def links(self, op: Op) -> tuple[Link, ...]:
         return tuple(Link(a.name, "every dimension", Relation.SAME, ALIGNED) for a in op.signature.tensor_arguments)
@@ -97,7 +102,8 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
 
     def runtime_rule(self, op: Op) -> RuntimeRule:
         run = "run_copy" if op.from_any_device else "run_elementwise"
-        return RuntimeRule(run, "broadcast_dimensions", ("ops/dimension_rules.h", "ops/elementwise.h"))
+        headers = ("ops/dimension_rules.h", "ops/elementwise.h", "ops/operations.h")
+        return RuntimeRule(run, "broadcast_dimensions", headers, operations="operations_of_result")
 
     def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[kernels.Kernel]:
         for value, expressions in self.branches.items():

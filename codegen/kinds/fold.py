@@ -16,7 +16,7 @@ from codegen import kernels
 from codegen.checking import FOLDS, Scope, operand_sort
 from codegen.errors import TextError, unknown
 from codegen.expression import Expression, Variable, parse
-from codegen.intrinsics import FOLD, SCALAR, Sort
+from codegen.intrinsics import FOLD, SCALAR, Cost, Sort
 from codegen.kernel_printer import KernelPrinter
 from codegen.kinds.algebra import ALGEBRAS
 from codegen.kinds.checks import (
@@ -25,6 +25,7 @@ from codegen.kinds.checks import (
     check_input,
     check_names,
     check_tensors,
+    element_cost,
     expression_per_result,
     kernel_fact,
     scalar_refusals,
@@ -114,6 +115,10 @@ class Fold(Kind):
         yield Fact("combine", self.parts.algebra or "expressions of the record")
         yield Fact("state", ", ".join(f"{name} = {e.text}" for name, e in self.parts.state.items()))
         yield kernel_fact(op)
+
+    @property
+    def element_costs(self) -> Mapping[str | None, Mapping[Cost, int]]:
+        return {None: element_cost([*self.parts.pre.values(), *self.parts.combine.values()])}
 
 
 def read(fields: Fields, signature: Signature | None, *, is_scan: bool = False) -> Parts:

@@ -7,7 +7,7 @@ the type and the device are used.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from codegen import kernels
@@ -16,7 +16,7 @@ from codegen.compute_types import COMPUTE_TYPES, FLOATING
 from codegen.dims import Link, Relation
 from codegen.errors import TextError, counted
 from codegen.expression import Constant, Expression, Invoke, Variable
-from codegen.intrinsics import RANDOM, SCALAR, Sort
+from codegen.intrinsics import RANDOM, SCALAR, Cost, Sort
 from codegen.kernel_printer import KernelPrinter
 from codegen.kinds import branches
 from codegen.kinds.checks import (
@@ -25,6 +25,7 @@ from codegen.kinds.checks import (
     check_results,
     check_tensors,
     cost_fact,
+    element_cost,
     kernel_fact,
     scalar_refusals,
 )
@@ -110,8 +111,12 @@ class Generator(branches.Branching[Expression]):
         yield kernel_fact(op)
         if self.is_random:
             yield Fact("random", f"{counted(self.random, 'number')} per element, selected by its linear index")
-        for value, expression in self.branches.items():
-            yield cost_fact([expression], "the result", value)
+        for value, counts in self.element_costs.items():
+            yield cost_fact(counts, "the result", value)
+
+    @property
+    def element_costs(self) -> Mapping[str | None, Mapping[Cost, int]]:
+        return {value: element_cost([expression]) for value, expression in self.branches.items()}
 
     def links(self, op: Op) -> tuple[Link, ...]:
         return tuple(Link(a.name, "every dimension", Relation.SAME) for a in op.signature.tensor_arguments)
@@ -141,10 +146,11 @@ class Generator(branches.Branching[Expression]):
         return RuntimeRule(
             "run_generator",
             "broadcast_dimensions",
-            ("ops/dimension_rules.h", "ops/generator.h"),
+            ("ops/dimension_rules.h", "ops/generator.h", "ops/operations.h"),
             "GeneratorRule",
             members,
             run_complex="run_complex_generator",
+            operations="operations_of_result",
             schema={"has_boxes": True},
             programs=None if argument else RulePrograms(gives, (self.sizes,), ("sizes",)),
         )

@@ -16,6 +16,7 @@ from codegen.compute_types import promoted_compute_types
 from codegen.derivative import UnknownDerivative
 from codegen.dims import Link, sharding_lines
 from codegen.expression import Node
+from codegen.intrinsics import Cost
 from codegen.model import Argument, Complex, Op, Signature
 from codegen.program import Program
 from codegen.reader import Field, Report
@@ -106,6 +107,7 @@ class RuntimeRule:
     members: Mapping[str, Member] = field(default_factory=dict)
     run_complex: str = ""  # the function for complex operands; empty: `run`
     run_by_parts: str = "run_by_parts"  # the function for records with `complex: parts`
+    operations: str = ""  # the function that counts the operations of a call; empty: there are none to count
     schema: Mapping[str, bool] = field(default_factory=dict)  # members of the schema that dispatch reads
     programs: RulePrograms | None = None
 
@@ -175,6 +177,11 @@ class Kind(ABC):
     @abstractmethod
     def runtime_rule(self, op: Op) -> RuntimeRule:
         """Returns the rule by which the runtime runs calls."""
+
+    @property
+    def element_costs(self) -> Mapping[str | None, Mapping[Cost, int]]:
+        """Returns the operations for one element, by value of the matched attribute; nothing without expressions."""
+        return {}
 
     def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[Kernel]:
         """Yields the kernels to print, one per value of the attribute that the record matches on."""

@@ -64,7 +64,7 @@ class Reduction(fold.Fold):
         yield from super().facts(op)
         if not self.allows_empty:
             yield Fact("empty", "reducing no elements is an error")
-        yield cost_fact([*self.parts.pre.values(), *self.parts.combine.values()], "the input")
+        yield cost_fact(self.element_costs[None], "the input")
 
     def links(self, op: Op) -> tuple[Link, ...]:
         if self.dims is None:
@@ -90,10 +90,11 @@ class Reduction(fold.Fold):
         return RuntimeRule(
             "run_reduction",
             "reduction_dimensions",
-            ("ops/fold.h",),
+            ("ops/fold.h", "ops/operations.h"),
             "ReductionRule",
             members,
             run_by_parts="run_reduction_by_parts",
+            operations="operations_of_input",
         )
 
     def adjoint(self, op: Op, argument: Argument, operators: OperatorTable) -> Mapping[str | None, str]:

@@ -49,7 +49,7 @@ class Scan(fold.Fold):
 
     def facts(self, op: Op) -> Iterator[Fact]:
         yield from super().facts(op)
-        yield cost_fact([*self.parts.pre.values(), *self.parts.combine.values()], "the input")
+        yield cost_fact(self.element_costs[None], "the input")
 
     def links(self, op: Op) -> tuple[Link, ...]:
         return (Link("input", f"`{self.dim}`", Relation.FOLDED), Link("input", "all others", Relation.SAME))
@@ -59,7 +59,10 @@ class Scan(fold.Fold):
 
     def runtime_rule(self, op: Op) -> RuntimeRule:
         members: dict[str, Member] = {"dim_argument": op.position(self.dim)}
-        return RuntimeRule("run_scan", "scan_dimensions", ("ops/fold.h",), "ScanRule", members)
+        headers = ("ops/fold.h", "ops/operations.h")
+        return RuntimeRule(
+            "run_scan", "scan_dimensions", headers, "ScanRule", members, operations="operations_of_input"
+        )
 
     def adjoint(self, op: Op, argument: Argument, operators: OperatorTable) -> Mapping[str | None, str]:
         return {None: scan_adjoint(self.parts, self.dim)}

@@ -54,6 +54,13 @@ void write_struct(Struct* given, Struct result, const char* function, const char
   std::memcpy(given, &result, std::min<size_t>(given->struct_size, sizeof(Struct)));
 }
 
+// Stores a copy of a text that the caller frees with of_free().
+inline void store_text(const std::string& text, char** result) {
+  char* copy = strdup(text.c_str());
+  if (!copy) throw std::bad_alloc();
+  *result = copy;
+}
+
 }  // namespace oneflow
 
 #endif  // ONEFLOW_CAPI_BOUNDARY_H_

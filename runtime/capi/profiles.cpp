@@ -33,12 +33,6 @@ std::vector<of_profile_tensor> tensors_of(const profile::Entry& entry) {
   return tensors;
 }
 
-void store_text(const std::string& text, char** result) {
-  char* copy = strdup(text.c_str());
-  if (!copy) throw std::bad_alloc();
-  *result = copy;
-}
-
 }  // namespace
 
 of_status of_profile_begin(of_profile* profile) {

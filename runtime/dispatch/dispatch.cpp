@@ -5,6 +5,7 @@
 
 #include "device/device.h"
 #include "dispatch/arguments.h"
+#include "dispatch/call_work.h"
 #include "dispatch/dimension_map.h"
 #include "dispatch/layers.h"
 #include "tensor/overlap.h"
@@ -127,7 +128,8 @@ void run_below_layers(Call& call) {
     check_given_results(call);
   if (call.infer_only && schema.is_data_dependent) [[unlikely]]
     fail(OF_UNSUPPORTED, "the size of the result depends on data, so it cannot be inferred");
-  call.is_complex ? schema.run_complex(call) : schema.run(call);
+  const auto run = call.is_complex ? schema.run_complex : schema.run;
+  call.infer_only ? WorkCounter::run(call, run) : run(call);
   store_results(call);
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dispatch/call.h"
+#include "dispatch/call_work.h"
 #include "dispatch/values.h"
 
 namespace oneflow {
@@ -84,6 +85,7 @@ class Body {
     for (size_t i = 0; i < count; ++i) results[i] = to_value(*to_tensor(targets[i]));
     if (!call_.infer_only) return call_inside(*name, call_.name, arguments, results, false);
     for (const of_tensor target : targets) ForeseenWrites::note(*to_tensor(target));
+    WorkCounter::count_left_out(*name, call_.name, arguments);
   }
 
   // Calls an operator that writes its result to the argument `written`, which it returns. Inference writes nothing.
@@ -92,10 +94,12 @@ class Body {
     const of_value arguments[] = {to_value(values)...};
     const TensorRef target = share(*to_tensor(arguments[written].as.tensor));
     of_value result = to_value(target);
-    if (call_.infer_only)
-      ForeseenWrites::note(*target);
-    else
+    if (!call_.infer_only) {
       call_inside(*name, call_.name, arguments, {&result, 1}, false);
+      return target;
+    }
+    ForeseenWrites::note(*target);
+    WorkCounter::count_left_out(*name, call_.name, arguments);
     return target;
   }
 

@@ -149,6 +149,9 @@ struct Schema {
   std::span<const GradientRule> gradients = {};  // of the arguments that may have one
   // Whether the operator only calls others, so that without `gradients` it has those of the calls.
   bool has_body = false;
+  // Counts the operations of a call whose results are its outputs; null if there are none to count.
+  double (*operations)(const Call&) = nullptr;
+  std::span<const int64_t> element_operations = {};  // those of the expressions for one element, by variant
 };
 
 // Returns the rule of an operator whose kind has rules of type `Rule`.

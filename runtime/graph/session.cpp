@@ -31,34 +31,7 @@ bool enters_no_layer(std::span<const of_tensor> inputs, std::span<const of_value
 
 }  // namespace
 
-Session::Session(Ref<Graph> graph) : graph_(std::move(graph)), steps_(graph_->program().nodes.size()) {
-  const Program& program = graph_->program();
-  std::vector<bool> is_used_later(program.values.size(), false);
-  for (const Constant& constant : program.constants) is_used_later[index(constant.value)] = true;
-  for (const Output& output : program.outputs) {
-    if (!is_used_later[index(output.value)]) released_last_.push_back(output.value);
-    is_used_later[index(output.value)] = true;
-  }
-  for (size_t i = steps_.size(); i-- > 0;) {
-    const Node& node = program.nodes[i];
-    Step& step = steps_[i];
-    const auto release = [&](ValueId value) {
-      if (is_used_later[index(value)]) return false;
-      is_used_later[index(value)] = true;
-      step.released.push_back(value);
-      return true;
-    };
-    for (const ValueId result : node.results)
-      if (!node.gives_results) release(result);
-    for_each_needed(node, [&](ValueId value) {
-      if (!release(value) || node.results.size() != 1 || node.writes || step.donated != kNoValue) return;
-      const Value &operand = program.values[index(value)], &result = program.values[index(node.results[0])];
-      if (operand.dtype == result.dtype && operand.sizes == result.sizes) step.donated = value;
-    });
-  }
-  for (const Input& input : program.inputs)
-    if (!is_used_later[index(input.value)]) released_last_.push_back(input.value);
-}
+Session::Session(Ref<Graph> graph) : graph_(std::move(graph)), lifetimes_(graph_->program()) {}
 
 void Session::bind_inputs(std::span<const of_tensor> inputs, Registers& registers) const {
   const Program& program = graph_->program();
@@ -108,7 +81,7 @@ void Session::run_step(size_t number, Workspace& workspace, of_generator generat
   const Node& node = graph_->program().nodes[number];
   const Schema& schema = node.op->schema();
   std::vector<TensorRef>& tensors = workspace.registers.tensors;
-  const Step& step = steps_[number];
+  const Lifetimes::Step& step = lifetimes_.steps[number];
   workspace.bound.bind(node, workspace.registers, generator);
   const Tensor* donated = step.donated == kNoValue ? nullptr : tensors[index(step.donated)].get();
   of_value results[kMaxResults]{};
@@ -185,7 +158,7 @@ void Session::run_calls(std::span<const of_tensor> inputs, std::span<of_value> o
   std::optional<Trace> trace;
   if (is_traced || limit > 0) trace.emplace(program, inputs, limit);
   is_traced &= trace && trace->is_complete();  // inputs that overlap make no run to repeat
-  for (size_t i = 0; i < steps_.size(); ++i) {
+  for (size_t i = 0; i < program.nodes.size(); ++i) {
     try {
       if (trace) trace->begin_call(i);
       run_step(i, *workspace, generator);
@@ -205,7 +178,7 @@ void Session::run_calls(std::span<const of_tensor> inputs, std::span<of_value> o
       add_plan(Plan::create(*trace, inputs, std::move(found), program));
   }
   store_outputs(outputs, registers);
-  for (const ValueId value : released_last_) registers.tensors[index(value)] = {};
+  for (const ValueId value : lifetimes_.released_last) registers.tensors[index(value)] = {};
   return_workspace(std::move(workspace));
 }
 

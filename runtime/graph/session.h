@@ -11,6 +11,7 @@
 
 #include "graph/bound_call.h"
 #include "graph/graph.h"
+#include "graph/lifetimes.h"
 #include "graph/plan.h"
 
 // The type that an of_session points to.
@@ -47,11 +48,6 @@ class Session final : public of_session_object, public RefCounted<Session> {
     Registers registers;
     BoundCall bound;
   };
-  struct Step {
-    std::vector<ValueId> released;  // after the call
-    ValueId donated = kNoValue;     // an operand whose memory a result may take
-  };
-
   // A plan, with memory that no run uses.
   struct Planned {
     Ref<Plan> plan;
@@ -74,13 +70,12 @@ class Session final : public of_session_object, public RefCounted<Session> {
   void return_workspace(std::unique_ptr<Workspace> workspace) const;
 
   const Ref<Graph> graph_;
-  std::vector<Step> steps_;                                     // of each call
-  std::vector<ValueId> released_last_;                          // after the outputs were stored
+  const Lifetimes lifetimes_;
   // Guarded by one mutex for all sessions.
   mutable std::vector<std::unique_ptr<Workspace>> workspaces_;  // unused ones
   mutable std::vector<Planned> plans_;                          // the last one was used last
   std::atomic<uint64_t> memory_limit_ = 0;
-  mutable std::atomic<bool> is_repeatable_ = true;              // whether runs are traced
+  mutable std::atomic<bool> is_repeatable_ = true;  // whether runs are traced
 };
 
 inline Session* to_session(of_session handle) { return static_cast<Session*>(handle); }

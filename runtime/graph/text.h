@@ -29,8 +29,10 @@ bool is_size_name(std::string_view name);
 
 std::string to_text(const Program& program);
 
-// Returns the size of a value as the text has it.
+// Return the size or the type of a value, and an argument of a call, as the text has them.
 std::string size_text(const Program& program, ValueId value, size_t dim);
+std::string type_text(const Program& program, ValueId value);
+std::string argument_text(const Program& program, const Argument& argument);
 
 // Reads a text. The constants have no tensors yet. Throws InvalidArgument with the number of the line.
 Program parse(std::string_view text);

@@ -22,6 +22,46 @@ class Writer {
     return is_unknown ? "?" : size_text(size);
   }
 
+  std::string type_of(ValueId id) const {
+    const Value& value = program_.values[static_cast<size_t>(id)];
+    std::string result = std::string(dtype_name(value.dtype)) + "[";
+    for (size_t i = 0; i < value.sizes.size(); ++i) {
+      result += (i ? ", " : "") + size_text(id, i);
+    }
+    result += "]";
+    if (!(value.device == kHost)) result += " on " + device_name(value.device);
+    return result;
+  }
+
+  std::string argument_text(const Argument& argument) const {
+    switch (argument.kind) {
+      case OF_VALUE_BOOL:
+        return argument.number.as.integer ? "true" : "false";
+      case OF_VALUE_FLOAT:
+        return real_text(argument.number.as.real);
+      case OF_VALUE_UINT:
+        return std::to_string(argument.number.as.natural);
+      case OF_VALUE_INT:
+        return size_text(argument.sizes[0]);
+      case OF_VALUE_INT_LIST:
+        return list_text(argument.sizes, [&](const SizeExpression& size) { return size_text(size); });
+      case OF_VALUE_STRING:
+        return files::to_json(argument.text);
+      case OF_VALUE_DTYPE:
+        return dtype_name(argument.dtype);
+      case OF_VALUE_DEVICE:
+        return "@" + device_name(argument.devices[0]);
+      case OF_VALUE_DEVICE_LIST:
+        return list_text(argument.devices, [](of_device device) { return "@" + device_name(device); });
+      case OF_VALUE_TENSOR:
+        return name_of(argument.values[0]);
+      case OF_VALUE_TENSOR_LIST:
+        return "list" + list_text(argument.values, [](ValueId value) { return name_of(value); });
+      default:
+        return "none";
+    }
+  }
+
   std::string run() {
     text_ = "graph 1\n";
     for (const NamedSize& size : program_.sizes) write_named_size(size);
@@ -60,17 +100,6 @@ class Writer {
 
   void write_named(const char* what, ValueId value, const std::string& name) {
     line(std::string(what) + " " + name_of(value) + " " + files::to_json(name) + ": " + type_of(value));
-  }
-
-  std::string type_of(ValueId id) const {
-    const Value& value = program_.values[static_cast<size_t>(id)];
-    std::string result = std::string(dtype_name(value.dtype)) + "[";
-    for (size_t i = 0; i < value.sizes.size(); ++i) {
-      result += (i ? ", " : "") + size_text(id, i);
-    }
-    result += "]";
-    if (!(value.device == kHost)) result += " on " + device_name(value.device);
-    return result;
   }
 
   std::string size_text(const SizeExpression& size) const {
@@ -126,35 +155,6 @@ class Writer {
     return text.find_first_of(".e") == std::string::npos ? text + ".0" : text;
   }
 
-  std::string argument_text(const Argument& argument) const {
-    switch (argument.kind) {
-      case OF_VALUE_BOOL:
-        return argument.number.as.integer ? "true" : "false";
-      case OF_VALUE_FLOAT:
-        return real_text(argument.number.as.real);
-      case OF_VALUE_UINT:
-        return std::to_string(argument.number.as.natural);
-      case OF_VALUE_INT:
-        return size_text(argument.sizes[0]);
-      case OF_VALUE_INT_LIST:
-        return list_text(argument.sizes, [&](const SizeExpression& size) { return size_text(size); });
-      case OF_VALUE_STRING:
-        return files::to_json(argument.text);
-      case OF_VALUE_DTYPE:
-        return dtype_name(argument.dtype);
-      case OF_VALUE_DEVICE:
-        return "@" + device_name(argument.devices[0]);
-      case OF_VALUE_DEVICE_LIST:
-        return list_text(argument.devices, [](of_device device) { return "@" + device_name(device); });
-      case OF_VALUE_TENSOR:
-        return name_of(argument.values[0]);
-      case OF_VALUE_TENSOR_LIST:
-        return "list" + list_text(argument.values, [](ValueId value) { return name_of(value); });
-      default:
-        return "none";
-    }
-  }
-
   template <class Item, class ToText>
   static std::string list_text(const std::vector<Item>& items, ToText&& item_text) {
     std::string result = "[";
@@ -170,6 +170,12 @@ class Writer {
 
 std::string size_text(const Program& program, ValueId value, size_t dim) {
   return Writer(program).size_text(value, dim);
+}
+
+std::string type_text(const Program& program, ValueId value) { return Writer(program).type_of(value); }
+
+std::string argument_text(const Program& program, const Argument& argument) {
+  return Writer(program).argument_text(argument);
 }
 
 std::string to_text(const Program& program) { return Writer(program).run(); }

@@ -2,6 +2,7 @@
 #include <map>
 #include <string>
 
+#include "base/columns.h"
 #include "base/error.h"
 #include "profile/profile.h"
 
@@ -28,17 +29,6 @@ std::string time_text(double nanoseconds) {
     ++unit;
   }
   return format_text(unit == 0 ? "%.0f %s" : "%.2f %s", nanoseconds, kUnits[unit]);
-}
-
-std::string memory_text(uint64_t bytes) {
-  static constexpr const char* kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  auto number = static_cast<double>(bytes);
-  size_t unit = 0;
-  while (number >= 1023.5 && unit + 1 < std::size(kUnits)) {
-    number /= 1024;
-    ++unit;
-  }
-  return format_text(unit == 0 ? "%.0f %s" : "%.1f %s", number, kUnits[unit]);
 }
 
 // Returns the rate of the work; nothing for operators that do none, such as views. 1 per nanosecond is 1 G per second.
@@ -93,16 +83,7 @@ std::string format_table(const std::vector<Entry>& entries) {
     row.push_back(memory_text(line.memory));
     row.push_back(rate_text(line));
   }
-  std::vector<size_t> widths(rows[0].size());
-  for (const auto& row : rows)
-    for (size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size());
-
-  std::string table;
-  for (const auto& row : rows) {
-    std::string text = row[0] + std::string(widths[0] - row[0].size(), ' ');
-    for (size_t i = 1; i < row.size(); ++i) text += std::string(2 + widths[i] - row[i].size(), ' ') + row[i];
-    table += text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
-  }
+  std::string table = columns_text(rows);
   int64_t total = 0;
   int threads = 0;
   for (const Entry& entry : entries) {

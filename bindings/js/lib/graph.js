@@ -42,6 +42,24 @@ const Report = {
   },
 };
 
+/** What a run of a graph takes. */
+class Cost {
+  #table;
+
+  constructor(key, {table, ...fields}) {
+    if (key !== KEY) throw makeError('TypeMismatch', 'Cost: costs are made by graph.cost(sizes)');
+    this.#table = table;
+    Object.assign(this, fields);
+    Object.freeze(this);
+  }
+
+  toString() {
+    return this.#table.trimEnd();
+  }
+}
+
+const newCost = (fields) => new Cost(KEY, fields);
+
 /** Returns the native handle of a graph; undefined for other values. */
 let handleOf;
 
@@ -154,6 +172,26 @@ class Graph {
 
   async saveAsync(path) {
     await traced(native.saveGraphAsync(this.#handle, pathOf('saveAsync', path)));
+  }
+
+  cost(sizes) {
+    const entries = sizes === undefined ? [] : entriesOf(sizes);
+    if (entries === null) {
+      throw makeError('TypeMismatch', `cost: sizes must be Map or object, got ${describe(sizes)}`);
+    }
+    for (const [name, value] of entries) {
+      checkText('cost', 'a size', name);
+      if (!Number.isSafeInteger(value)) {
+        throw makeError('TypeMismatch', `cost: ${name} must be integer, got ${describe(value)}`);
+      }
+    }
+    const names = entries.map(([name]) => name);
+    const values = entries.map(([, value]) => value);
+    return newCost(native.graphCost(this.#handle, names, values));
+  }
+
+  picture() {
+    return native.graphPicture(this.#handle);
   }
 
   toString() {
@@ -418,4 +456,4 @@ function rule(left, right, exampleInputs, options) {
 
 const passes = () => native.graphPasses();
 
-module.exports = {graph: {Graph, Rule, capture, load, loadAsync, passes, rule}, handleOf, newGraph, rangeOf};
+module.exports = {graph: {Graph, Cost, Rule, capture, load, loadAsync, passes, rule}, handleOf, newGraph, rangeOf};

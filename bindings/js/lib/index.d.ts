@@ -1036,10 +1036,23 @@ export interface RuleOptions {
   /** The largest relative error; with 0, numbers must be equal, and not only nearly equal. Default: 1e-6. */
   error?: number;
 }
+/** What one pass has done to a graph. */
+export interface PassReport {
+  /** The name of the pass. */
+  name: string;
+  /** How often it has changed something. */
+  changes: number;
+  /** The number of calls before. */
+  callsBefore: number;
+  /** The number of calls after. */
+  callsAfter: number;
+  /** The largest relative error that it has caused; NaN if it was not measured. */
+  error: number;
+}
 /** What passes have done to a graph. `toString()` returns a table. */
 export interface OptimizeReport {
   /** The passes that have changed something. The error is the largest measured one; NaN if it was not measured. */
-  passes: {name: string; changes: number; callsBefore: number; callsAfter: number; error: number}[];
+  passes: PassReport[];
   /** The error of all together. */
   error: number;
   /** A table of all. */
@@ -1055,6 +1068,26 @@ export interface PassInfo {
   level: number;
   /** The largest relative error that one of its changes causes; 0 if results stay the same. */
   error: number;
+}
+
+/** What calls compute, read and write. */
+export interface GraphWork {
+  /**
+   * 2 for each combination of indices of all labels of a contraction; one for each operator or function in the
+   * expression of an element, times the elements; none for native operators and for views.
+   */
+  operations: number;
+  /** The bytes that are read, if each call reads its operands once. */
+  bytesRead: number;
+  /** The bytes that are written, if each call writes its results once. */
+  bytesWritten: number;
+}
+/** The cost of all calls of an operator in a graph. */
+export interface OperatorCost extends GraphWork {
+  /** The name, with the overload: `'max.dim'`. */
+  name: string;
+  /** The number of calls. */
+  calls: number;
 }
 
 /** Graphs: functions that are captured once, saved with their weights, and run without the code that made them. */
@@ -1103,7 +1136,29 @@ export namespace graph {
     save(path: string | URL): void;
     /** Saves the graph on another thread. */
     saveAsync(path: string | URL): Promise<void>;
+    /**
+     * Returns what a run takes, from shapes alone, with a value for each of the named sizes: `g.cost({batch: 8})`.
+     * Throws InvalidArgument for a size that is missing or unknown, ShapeError for a value that it cannot have.
+     */
+    cost(sizes?: Record<string, number> | Map<string, number>): Cost;
+    /** Returns a drawing of the graph, an SVG image: a box for each call, and lines for the values between them. */
+    picture(): string;
     /** Returns the text of the program, a line per call. */
+    toString(): string;
+  }
+  /** What a run of a graph takes; see `Graph.cost()`. */
+  class Cost implements GraphWork {
+    private constructor();
+    readonly operations: number;
+    readonly bytesRead: number;
+    readonly bytesWritten: number;
+    /** The size of the constants. */
+    readonly constantBytes: number;
+    /** The most bytes of values that exist at a time, without inputs and constants. */
+    readonly peakBytes: number;
+    /** The one with the most operations first, then the one with the most bytes. */
+    readonly operators: OperatorCost[];
+    /** Returns a table with a line per operator, then the totals. */
     toString(): string;
   }
   /**

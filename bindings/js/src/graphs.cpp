@@ -16,6 +16,7 @@ struct Releaser {
   void operator()(of_capture capture) const { of_capture_release(capture); }
   void operator()(of_session session) const { of_session_release(session); }
   void operator()(of_graph graph) const { of_graph_release(graph); }
+  void operator()(of_cost cost) const { of_cost_release(cost); }
 };
 template <class Object>
 using Owned = std::unique_ptr<Object, Releaser>;
@@ -518,6 +519,50 @@ Napi::Value graph_constant(const Call& call) {
   return Napi::Number::New(call.Env(), call.environment().put(tensor));
 }
 
+Napi::Object work_to_js(Napi::Env env, double operations, uint64_t bytes_read, uint64_t bytes_written) {
+  auto object = Napi::Object::New(env);
+  object.Set("operations", operations);
+  object.Set("bytesRead", static_cast<double>(bytes_read));
+  object.Set("bytesWritten", static_cast<double>(bytes_written));
+  return object;
+}
+
+// graphCost(graph, names, values of sizes): returns the totals, with the arrays of those of operators, and the table.
+Napi::Value graph_cost(const Call& call) {
+  const Napi::Env env = call.Env();
+  const std::vector<std::string> names = call.strings(1);
+  const std::vector<int64_t> values = call.integers(2);
+  std::vector<of_size_value> sizes;
+  for (size_t i = 0; i < names.size(); ++i) sizes.push_back({names[i].c_str(), values[i]});
+  of_cost cost = nullptr;
+  call.check(of_graph_get_cost(graph_of(call), sizes.data(), sizes.size(), &cost));
+  const Owned<of_cost_object> owned(cost);
+  of_cost_info info{};
+  info.struct_size = sizeof(info);
+  call.check(of_cost_get_info(cost, &info));
+  Napi::Object result = work_to_js(env, info.operations, info.bytes_read, info.bytes_written);
+  result.Set("constantBytes", static_cast<double>(info.constant_bytes));
+  result.Set("peakBytes", static_cast<double>(info.peak_bytes));
+  result.Set("table", info.table);
+  result.Set("operators", array_of(env, info.operator_count, [&](size_t i) {
+               of_operator_cost each{};
+               each.struct_size = sizeof(each);
+               call.check(of_cost_at(cost, i, &each));
+               Napi::Object object = work_to_js(env, each.operations, each.bytes_read, each.bytes_written);
+               object.Set("name", each.name);
+               object.Set("calls", static_cast<double>(each.calls));
+               return object;
+             }));
+  return result;
+}
+
+// graphPicture(graph): returns a drawing, an SVG image.
+std::string graph_picture(const Call& call) {
+  char* text = nullptr;
+  call.check(of_graph_picture(graph_of(call), &text));
+  return take_text(text);
+}
+
 }  // namespace
 
 void add_graph_functions(Exports& exports) {
@@ -556,6 +601,8 @@ void add_graph_functions(Exports& exports) {
   exports.add<graph_values>("graphValues");
   exports.add<graph_nodes>("graphNodes");
   exports.add<graph_constant>("graphConstant");
+  exports.add<graph_cost>("graphCost");
+  exports.add<graph_picture>("graphPicture");
 }
 
 }  // namespace oneflow::node

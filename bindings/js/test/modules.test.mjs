@@ -62,6 +62,7 @@ test('exported and declared names are the same', () => {
     'RandomState', 'TensorLike', 'Profile', 'ProfileEntry', 'BackwardOptions', 'FunctionContext', 'TensorTree',
     'SaveOptions', 'ReadFileOptions', 'LoadOptions', 'TensorInfo', 'ClosenessOptions',
     'CaptureOptions', 'RunOptions', 'GraphValue', 'SizeRange', 'OnnxLoadOptions',
+    'OnnxSaveOptions', 'OptimizeOptions', 'OptimizeReport', 'PassReport', 'PassInfo', 'RuleOptions', 'GraphWork',
     'TensorMethods', 'DataTypes', 'DataOf', 'ElementOf', 'DTypeOf', 'IsUnknown',
   ]);
   const paths = declared.map(({path}) => path);

@@ -46,6 +46,39 @@ class ValueInfo(NamedTuple):
     shape: tuple[str, ...]
 
 
+class OperatorCost(NamedTuple):
+    """The cost of all calls of an operator in a graph; see `Cost`."""
+
+    name: str
+    calls: int
+    operations: int
+    bytes_read: int
+    bytes_written: int
+
+
+class Cost(NamedTuple):
+    """What a run of a graph takes; see `Graph.cost`. `str()` gives a table with a line per operator.
+
+    operations: 2 for each combination of indices of all labels of a contraction; one for each operator or function in
+        the expression of an element, times the elements; none for native operators and for views
+    bytes_read, bytes_written: of memory, if each call reads its operands once and writes its results once
+    constant_bytes: the size of the constants
+    peak_bytes: the most bytes of values that exist at a time, without inputs and constants
+    operators: the one with the most operations first, then the one with the most bytes
+    """
+
+    operations: int
+    bytes_read: int
+    bytes_written: int
+    constant_bytes: int
+    peak_bytes: int
+    operators: list[OperatorCost]
+    table: str
+
+    def __str__(self) -> str:
+        return self.table.removesuffix("\n")
+
+
 class Graph:
     """A program of calls of operators with its constants; see `capture` and `load`.
 
@@ -209,6 +242,23 @@ class Graph:
         """What the passes have done that made this graph; None for one that `optimize` has not made."""
         return self._report
 
+    def cost(self, /, **sizes: int) -> Cost:
+        """Returns what a run takes, from shapes alone, with a value for each of the named sizes: `g.cost(batch=8)`.
+
+        Raises InvalidArgument for a size that is missing or unknown, and ShapeError for a value that it cannot have.
+        """
+        values = [(encoded_text("cost", "a size", name), _size_value(name, value)) for name, value in sizes.items()]
+        *totals, operators, table = self._handle.cost(values)
+        return Cost(*totals, [OperatorCost(*each) for each in operators], table)
+
+    def picture(self) -> str:
+        """Returns a drawing of the graph, an SVG image: a box for each call, and lines for the values between them."""
+        return self._handle.picture()
+
+    def _repr_svg_(self) -> str:
+        """Shows the picture in notebooks."""
+        return self.picture()
+
     def __str__(self) -> str:
         return self._handle.text()
 
@@ -301,6 +351,15 @@ def rule(
         return result
 
     return Rule(name, capture(left, example_inputs), applied, tuple(constants), float(error))
+
+
+def _size_value(name: str, value: Any) -> int:
+    """Returns the value of a named size."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeMismatch(f"cost: {name} must be int, got {type_name(value)}")
+    if not -_LARGEST <= value <= _LARGEST:
+        raise InvalidArgument(f"cost: {name} does not fit in int64: {value}")
+    return value
 
 
 def _children(nodes: list[tuple[int, int, str | None, int]]) -> list[tuple[int, int, str | None, int]]:

@@ -109,6 +109,14 @@ struct Graph {
   void save(const nb::bytes& path) const {
     require(run_unlocked([&] { return of_graph_save(handle(), path.c_str()); }));
   }
+  // Returns a tuple of the totals, of tuples of the operators' costs, and of the table.
+  nb::tuple cost(const std::vector<std::pair<nb::bytes, int64_t>>& sizes) const;
+  std::string picture() const {
+    char* text = nullptr;
+    require(run_unlocked([&] { return of_graph_picture(handle(), &text); }));
+    const Owned<char*, of_free> owned(text);
+    return text;
+  }
 };
 
 Graph graph_of(of_graph graph) {
@@ -283,6 +291,28 @@ nb::list passes() {
   return list;
 }
 
+nb::tuple Graph::cost(const std::vector<std::pair<nb::bytes, int64_t>>& sizes) const {
+  std::vector<of_size_value> values;
+  for (const auto& [name, value] : sizes) values.push_back({name.c_str(), value});
+  of_cost found = nullptr;
+  require(run_unlocked([&] { return of_graph_get_cost(handle(), values.data(), values.size(), &found); }));
+  const Owned<of_cost, of_cost_release> owned(found);
+  of_cost_info info{};
+  info.struct_size = sizeof(info);
+  require(of_cost_get_info(found, &info));
+  const auto integer = [](double operations) { return take(PyLong_FromDouble(operations)); };
+  nb::list operators;
+  for (uint64_t i = 0; i < info.operator_count; ++i) {
+    of_operator_cost each{};
+    each.struct_size = sizeof(each);
+    require(of_cost_at(found, i, &each));
+    operators.append(
+        nb::make_tuple(each.name, each.calls, integer(each.operations), each.bytes_read, each.bytes_written));
+  }
+  return nb::make_tuple(integer(info.operations), info.bytes_read, info.bytes_written, info.constant_bytes,
+                        info.peak_bytes, operators, info.table);
+}
+
 }  // namespace
 
 void add_graph_functions(PyObject* module) {
@@ -314,7 +344,9 @@ void add_graph_functions(PyObject* module) {
       .def("memory_limit", &Graph::memory_limit)
       .def("set_memory_limit", &Graph::set_memory_limit)
       .def("warm_up", &Graph::warm_up)
-      .def("save", &Graph::save);
+      .def("save", &Graph::save)
+      .def("cost", &Graph::cost)
+      .def("picture", &Graph::picture);
 }
 
 }  // namespace oneflow::python

@@ -278,6 +278,11 @@ class OperatorSource:
             lines.append(f".gradients = {self.constant}Gradients")
         if op.kind.has_body and not op.is_detached:
             lines.append(".has_body = true")
+        if rule.operations:
+            lines.append(f".operations = {rule.operations}")
+        if costs := op.kind.element_costs:
+            sums = [sum(each.values()) for each in costs.values()]
+            lines.append(f".element_operations = kList<{', '.join(map(str, sums))}>")
         return lines
 
     def _dtype_rule(self) -> list[str]:

@@ -254,6 +254,60 @@ OF_API of_status of_report_get_info(of_report report, of_report_info* info);
 /* Releases a report. NULL is allowed. */
 OF_API void of_report_release(of_report report);
 
+/* ---------------------------------------------------------------- cost and picture */
+
+/* The cost of a run: what it computes, reads, writes and keeps in memory. Opaque. */
+typedef struct of_cost_object* of_cost;
+
+/* A value of a named size. */
+typedef struct of_size_value {
+  const char* name;
+  int64_t value;
+} of_size_value;
+/* Finds the cost of a run from shapes alone; nothing is computed. There must be a value for each named size. */
+OF_API of_status of_graph_get_cost(of_graph graph, const of_size_value* sizes, uint64_t count, of_cost* result);
+/* Frees a cost. NULL is allowed. */
+OF_API void of_cost_release(of_cost cost);
+
+/* The cost of all calls.
+ *
+ * A contraction counts 2 operations for each combination of indices of all labels; expressions of elements, and those
+ * that a reduction combines them with, count one per operator or function and element; composites count what their
+ * bodies do. Native operators, views and other moves of elements count none.
+ *
+ * Each call reads its operands once and writes its results once; views read and write nothing. Composites do what their
+ * bodies do, unless the device has a kernel for all of one. */
+typedef struct of_cost_info {
+  uint32_t struct_size;
+  uint32_t reserved; /* 0 */
+  double operations;
+  uint64_t bytes_read, bytes_written;
+  uint64_t constant_bytes;
+  uint64_t peak_bytes; /* the most bytes of values that exist at a time, without inputs and constants */
+  uint64_t operator_count;
+  const char* table; /* readable: a line per operator, then the totals; valid as long as the cost */
+} of_cost_info;
+/* Gets the cost of all calls. */
+OF_API of_status of_cost_get_info(of_cost cost, of_cost_info* info);
+
+/* The cost of the calls of one operator. */
+typedef struct of_operator_cost {
+  uint32_t struct_size;
+  uint32_t reserved; /* 0 */
+  const char* name;  /* with the overload: "max.dim" */
+  uint64_t calls;
+  double operations;
+  uint64_t bytes_read, bytes_written;
+} of_operator_cost;
+/* Gets the cost of an operator by its position: the one with the most operations comes first, then the one with the
+ * most bytes. */
+OF_API of_status of_cost_at(of_cost cost, uint64_t position, of_operator_cost* entry);
+
+/* Draws a graph as an SVG image, from top to bottom: a box for each call, with its constants and the arguments that are
+ * not the defaults, and lines for the values between them. The same graph always gives the same text. Free it with
+ * of_free(). */
+OF_API of_status of_graph_picture(of_graph graph, char** text);
+
 #ifdef __cplusplus
 }
 #endif

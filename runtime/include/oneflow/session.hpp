@@ -16,10 +16,38 @@
 
 #include <future>
 #include <memory>
-
 #include <oneflow/oneflow.hpp>
 
 namespace oneflow {
+
+/// What a run of a graph computes, reads, writes and keeps in memory; see of_cost_info.
+class Cost {
+ public:
+  /// Takes ownership of a handle from the C API.
+  explicit Cost(of_cost handle) : handle_(handle, of_cost_release) {}
+
+  /// Returns the cost of all calls, whose pointers are valid as long as the object.
+  of_cost_info info() const {
+    of_cost_info result{};
+    result.struct_size = sizeof result;
+    check(of_cost_get_info(handle_.get(), &result));
+    return result;
+  }
+  /// Returns the cost of each operator, whose pointers are valid as long as the object.
+  std::vector<of_operator_cost> operators() const {
+    std::vector<of_operator_cost> results(info().operator_count);
+    for (size_t i = 0; i < results.size(); ++i) {
+      results[i].struct_size = sizeof(of_operator_cost);
+      check(of_cost_at(handle_.get(), i, &results[i]));
+    }
+    return results;
+  }
+  /// Returns a table with a line per operator, then the totals.
+  std::string table() const { return info().table; }
+
+ private:
+  std::unique_ptr<of_cost_object, decltype(&of_cost_release)> handle_;
+};
 
 /// A graph, which does not change. Copies refer to the same graph.
 class Graph {
@@ -55,6 +83,21 @@ class Graph {
   std::string text() const { return info().text; }
   /// Returns the handle for the C API, which this object keeps.
   of_graph get() const { return handle_; }
+  /// Returns the cost of a run, from shapes alone. There must be a value for each named size.
+  Cost cost(const std::vector<std::pair<std::string, int64_t>>& sizes = {}) const {
+    std::vector<of_size_value> values;
+    for (const auto& [name, value] : sizes) values.push_back({name.c_str(), value});
+    of_cost result = nullptr;
+    check(of_graph_get_cost(handle_, values.data(), values.size(), &result));
+    return Cost(result);
+  }
+  /// Returns a drawing of the graph, an SVG image.
+  std::string picture() const {
+    char* text = nullptr;
+    check(of_graph_picture(handle_, &text));
+    const std::unique_ptr<char, decltype(&of_free)> owned(text, of_free);
+    return text;
+  }
 
  private:
   of_graph handle_ = nullptr;

@@ -456,6 +456,57 @@ VALUE pass_list(VALUE) {
   return list;
 }
 
+// ---------------------------------------------------------------- cost and picture
+
+void free_cost(void* memory) { of_cost_release(static_cast<of_cost>(memory)); }
+
+const rb_data_type_t cost_type = {
+    "of_cost", {nullptr, free_cost, nullptr, nullptr, {nullptr}}, nullptr, nullptr, RUBY_TYPED_FREE_IMMEDIATELY,
+};
+
+// Graph#measure(names, values of sizes): returns the totals, Arrays of those of each operator, and the table.
+VALUE measure(VALUE self, VALUE name_list, VALUE value_list) {
+  VALUE owner = rb_data_typed_object_wrap(rb_cObject, nullptr, &cost_type);
+  const long count = RARRAY_LEN(value_list);
+  VALUE name_owner, value_owner;
+  const char** names = copies_of(name_list, &name_owner);
+  auto* sizes = allocate<of_size_value>(count, &value_owner);
+  for (long i = 0; i < count; ++i) sizes[i] = {names[i], NUM2LL(rb_ary_entry(value_list, i))};
+  of_cost cost = nullptr;
+  check(of_graph_get_cost(graph_of(self), sizes, static_cast<uint64_t>(count), &cost));
+  RTYPEDDATA_DATA(owner) = cost;
+  of_cost_info info = {};
+  info.struct_size = sizeof(info);
+  check(of_cost_get_info(cost, &info));
+  const VALUE operators = rb_ary_new_capa(static_cast<long>(info.operator_count));
+  for (uint64_t i = 0; i < info.operator_count; ++i) {
+    of_operator_cost each = {};
+    each.struct_size = sizeof(each);
+    check(of_cost_at(cost, i, &each));
+    rb_ary_push(operators, rb_ary_new_from_args(5, rb_utf8_str_new_cstr(each.name), ULL2NUM(each.calls),
+                                                rb_dbl2big(each.operations), ULL2NUM(each.bytes_read),
+                                                ULL2NUM(each.bytes_written)));
+  }
+  const VALUE result = rb_ary_new_from_args(7, rb_dbl2big(info.operations), ULL2NUM(info.bytes_read),
+                                            ULL2NUM(info.bytes_written), ULL2NUM(info.constant_bytes),
+                                            ULL2NUM(info.peak_bytes), operators, rb_utf8_str_new_cstr(info.table));
+  RB_GC_GUARD(self);
+  RB_GC_GUARD(owner);
+  RB_GC_GUARD(name_owner);
+  RB_GC_GUARD(value_owner);
+  return result;
+}
+
+// Graph#picture
+VALUE picture(VALUE self) {
+  char* text = nullptr;
+  check(of_graph_picture(graph_of(self), &text));
+  const VALUE string = rb_utf8_str_new_cstr(text);
+  of_free(text);
+  RB_GC_GUARD(self);
+  return string;
+}
+
 // ---------------------------------------------------------------- run
 
 // Graph#run(tensors, generator or nil): returns the outputs.
@@ -521,6 +572,8 @@ void define_graphs(VALUE module) {
   rb_define_private_method(graph_class, "run", RUBY_METHOD_FUNC(run), 2);
   rb_define_private_method(graph_class, "write", RUBY_METHOD_FUNC(write), 1);
   rb_define_private_method(graph_class, "write_onnx", RUBY_METHOD_FUNC(write_onnx), 3);
+  rb_define_private_method(graph_class, "measure", RUBY_METHOD_FUNC(measure), 2);
+  rb_define_method(graph_class, "picture", RUBY_METHOD_FUNC(picture), 0);
 }
 
 }  // namespace oneflow::ruby
