@@ -8,6 +8,8 @@ module OneFlow
   #     graph = OneFlow::Graph.capture(OneFlow.ones(1, 2), dynamic: :batch) { |x| (x.matmul(weight) - 5).relu }
   #     graph.(OneFlow.ones(3, 2)).shape # => [3, 2]
   class Graph
+    include GraphSession
+
     # An input, an output or a constant of a graph. Its shape has a String for each size, which says how it follows from
     # the named sizes: "64", "batch", "(time + 1)/2"; "?" if that is not known.
     ValueInfo = Struct.new(:name, :dtype, :device, :shape)
@@ -99,35 +101,6 @@ module OneFlow
 
     # Returns the named sizes, with the values that they can have: Ranges or arithmetic sequences.
     def sizes = named_sizes.to_h { |name, *bounds| [name, NamedSizes.range(*bounds)] }
-
-    # Makes the next runs as fast as later ones: runs the graph with inputs of zeros, which plans and takes memory. The
-    # sizes are the named ones; by default those of the example of the capture.
-    def warm_up(**given)
-      names = sizes.keys.map(&:to_sym)
-      unless given.empty? || given.keys.sort == names.sort
-        wanted = names.empty? ? "none" : names.join(", ")
-        raise InvalidArgument, "warm_up: the sizes must be #{wanted}, got #{given.keys.join(", ")}"
-      end
-      wrong = given.find { |_, size| !size.is_a?(Integer) }
-      raise TypeMismatch, "warm_up: #{wrong[0]} must be Integer, got #{Autograd.class_of(wrong[1])}" if wrong
-
-      warm(given.empty? ? [] : given.values_at(*names))
-    end
-
-    # Returns the most bytes of a run, for intermediate results and outputs, beyond which it raises OutOfMemory; or nil.
-    def memory_limit = limit.nonzero?
-
-    # Sets the most bytes of a run; nil removes the limit.
-    def memory_limit=(bytes)
-      unless bytes.nil? || bytes.is_a?(Integer)
-        raise TypeMismatch, "memory_limit: the limit must be Integer or nil, got #{Autograd.class_of(bytes)}"
-      end
-      unless bytes.nil? || (bytes.positive? && bytes < 2**63)
-        raise InvalidArgument, "memory_limit: the limit must be positive, got #{bytes}"
-      end
-
-      limit_memory(bytes || 0)
-    end
 
     # Saves the graph to a file: a safetensors file, whose tensors are the constants.
     def save(path)
