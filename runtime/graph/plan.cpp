@@ -195,7 +195,7 @@ void PlanMemory::bind(Bound& bound, of_kernel_tensor*& next) {
       bound.context.outputs = next + work.reads.size();
       for (const std::vector<WorkOperand>* operands : {&work.reads, &work.writes}) {
         for (const WorkOperand& operand : *operands) {
-          *next = {nullptr,         operand.dtype, operand.sizes.rank(), operand.sizes.data(), operand.strides.data(),
+          *next = {nullptr,       operand.dtype, operand.sizes.rank(), operand.sizes.data(), operand.strides.data(),
                    operand.scalar};
           add_address(operand.place, &next->data);
           ++next;
@@ -291,8 +291,7 @@ void PlanMemory::run(std::span<const of_tensor> inputs, std::span<of_value> outp
     if (outputs[i].kind == OF_VALUE_TENSOR)
       check_destination(*to_tensor(outputs[i].as.tensor), plan_->outputs_[i].sizes, plan_->outputs_[i].dtype);
   for (size_t i = 0; i < inputs.size(); ++i)
-    if (!input_addresses_[i].list.empty())
-      input_addresses_[i].move_to(const_cast<void*>(to_tensor(inputs[i])->data()));
+    if (!input_addresses_[i].list.empty()) input_addresses_[i].move_to(const_cast<void*>(to_tensor(inputs[i])->data()));
   if (plan_->arena_bytes_ > 0) {
     if (!arena_) arena_ = Buffer::allocate(device_.id(), plan_->arena_bytes_);
     arena_addresses_.move_to(arena_->data());

@@ -12,9 +12,7 @@ namespace {
 // The most bytes that a piece of work brings from the host.
 constexpr uint64_t kMaxUpload = uint64_t{1} << 16;
 
-of_device device_of(const Program& program) {
-  return program.values.empty() ? kHost : program.values.front().device;
-}
+of_device device_of(const Program& program) { return program.values.empty() ? kHost : program.values.front().device; }
 
 bool is_empty(const of_kernel_tensor& tensor) {
   return std::any_of(tensor.sizes, tensor.sizes + tensor.rank, [](int64_t size) { return size == 0; });
@@ -119,8 +117,7 @@ void Trace::see_contraction(const of_contraction& contraction) {
   const size_t dims[] = {static_cast<size_t>(contraction.batch_count), static_cast<size_t>(contraction.m_count),
                          static_cast<size_t>(contraction.n_count), static_cast<size_t>(contraction.k_count)};
   const of_contraction_dim* groups[] = {contraction.batch, contraction.m, contraction.n, contraction.k};
-  for (int group = 0; group < 4; ++group)
-    work.dims.insert(work.dims.end(), groups[group], groups[group] + dims[group]);
+  for (int group = 0; group < 4; ++group) work.dims.insert(work.dims.end(), groups[group], groups[group] + dims[group]);
   const auto operand = [&](const void* address) {
     WorkOperand result;
     result.dtype = contraction.dtype;

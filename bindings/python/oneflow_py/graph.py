@@ -144,7 +144,7 @@ class Graph:
     def warm_up(self, **sizes: int) -> None:
         """Makes the next runs as fast as later ones: runs the graph with inputs of zeros, which plans and takes memory.
 
-            sizes: the named sizes, all or none of them; by default those of the example of the capture
+        sizes: the named sizes, all or none of them; by default those of the example of the capture
         """
         names = list(self.sizes)
         if sizes and set(sizes) != set(names):

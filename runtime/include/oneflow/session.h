@@ -41,8 +41,8 @@ OF_API of_graph of_session_graph(of_session session);
  * the limit. */
 OF_API of_status of_session_set_memory_limit(of_session session, uint64_t bytes);
 /* Makes the next runs as fast as later ones: runs the graph with inputs of zeros, which plans its memory, takes it, and
- * rearranges constants. `sizes` are the named sizes in the order of the graph; NULL: those of the example that the graph
- * was captured with. */
+ * rearranges constants. `sizes` are the named sizes in the order of the graph; NULL: those of the example that the
+ * graph was captured with. */
 OF_API of_status of_session_warm_up(of_session session, const int64_t* sizes, uint64_t count);
 
 /* The state of a session. */
@@ -50,7 +50,7 @@ typedef struct of_session_info {
   uint32_t struct_size;
   uint32_t plan_count;   /* for how many layouts of inputs runs are planned; 0: operators are called one by one */
   uint64_t memory_limit; /* 0: none */
-  uint64_t memory;       /* the bytes of intermediate results, by the plan that was used last; one thread takes so many */
+  uint64_t memory; /* the bytes of intermediate results, by the plan that was used last; one thread takes so many */
 } of_session_info;
 /* Fills in `info`, whose struct_size must be set. */
 OF_API of_status of_session_get_info(of_session session, of_session_info* info);
@@ -67,8 +67,8 @@ typedef struct of_run_options {
 OF_API of_status of_session_run(of_session session, const of_tensor* inputs, size_t input_count, of_value* outputs,
                                 size_t output_count, const of_run_options* options);
 
-/* Receives the end of of_session_run_async() on a thread of the library: its status and, unless that is OF_OK, the error
- * text, which is valid until the function returns. */
+/* Receives the end of of_session_run_async() on a thread of the library: its status and, unless that is OF_OK, the
+ * error text, which is valid until the function returns. */
 typedef void (*of_run_callback)(void* context, of_status status, const char* error);
 /* Runs the graph on another thread, with the calling thread's default device, generator and streams, and then calls
  * `callback`. The inputs, and the tensors among the outputs, are kept until then; `outputs` must exist until then, and

@@ -8,9 +8,8 @@ namespace flow = oneflow;
 namespace {
 
 flow::Graph doubled() {
-  return flow::capture({flow::ones({2, 3})}, [](const std::vector<flow::Tensor>& inputs) {
-    return std::vector{(inputs[0] + 1) * 2};
-  });
+  return flow::capture({flow::ones({2, 3})},
+                       [](const std::vector<flow::Tensor>& inputs) { return std::vector{(inputs[0] + 1) * 2}; });
 }
 
 TEST(Session, RunsOnAnotherThread) {
@@ -25,7 +24,8 @@ TEST(Session, AsynchronousRunsReportErrors) {
   const flow::Session session(doubled());
   std::future<std::vector<flow::Tensor>> run = session.run_async({flow::ones({2, 4})});
   EXPECT_THROW(run.get(), flow::ShapeError);
-  EXPECT_EQ(of_session_run_async(session.get(), nullptr, 0, nullptr, 0, nullptr, nullptr, nullptr), OF_INVALID_ARGUMENT);
+  EXPECT_EQ(of_session_run_async(session.get(), nullptr, 0, nullptr, 0, nullptr, nullptr, nullptr),
+            OF_INVALID_ARGUMENT);
   EXPECT_EQ(of_session_run_async(nullptr, nullptr, 0, nullptr, 0, nullptr, nullptr, nullptr), OF_INVALID_ARGUMENT);
 }
 

@@ -180,14 +180,14 @@ class Gemm final : public Solution {
     auto* depth_table = static_cast<int64_t*>(tables.data());
     auto* packed = static_cast<char*>(memory->data());
     for (int64_t item = 0; item < kept_items_; ++item) {
-      const char* data = addresses.operands[side.operand()] +
-                         element_size_ * offset_at(problem_.batch, side.operand(), item);
+      const char* data =
+          addresses.operands[side.operand()] + element_size_ * offset_at(problem_.batch, side.operand(), item);
       for (int64_t depth_block = 0; depth_block < depth_.blocks(); ++depth_block) {
         const DepthTable depth = depth_.fill_table(depth_block, side.operand(), depth_table);
         for (int64_t block = 0; block < side.blocks(); ++block, packed += kept_block_bytes_) {
           const Range range = side.block(block);
-          const Packed target{range, side.panels(range.count, depth_.most(), true), depth_table + depth_.table_size(),
-                              packed, {}};
+          const Packed target{
+              range, side.panels(range.count, depth_.most(), true), depth_table + depth_.table_size(), packed, {}};
           side.fill_table(range, target.panels, target.table);
           parallel_for(side.tasks(range, target.panels), [&](int64_t task) { pack(side, task, target, data, depth); });
         }
@@ -268,7 +268,8 @@ class Gemm final : public Solution {
     const char* b = nullptr;  // the operand of which the panels were packed; NULL: none yet
   };
   bool can_reuse_columns() const {
-    return stores_directly_ && !reads_columns_in_place_ && !keeps(kB) && depth_.blocks() == 1 && columns_->blocks() == 1;
+    return stores_directly_ && !reads_columns_in_place_ && !keeps(kB) && depth_.blocks() == 1 &&
+           columns_->blocks() == 1;
   }
 
   // Returns the batch item of a block, numbered through all batch items.
@@ -283,8 +284,7 @@ class Gemm final : public Solution {
   // Returns block `i` of a batch item.
   Block block_at(int64_t i) const {
     const int64_t first = i % row_groups_ * row_blocks_;
-    return {first, std::min(first + row_blocks_, rows_->blocks()), columns_->block(i / row_groups_),
-            i / row_groups_};
+    return {first, std::min(first + row_blocks_, rows_->blocks()), columns_->block(i / row_groups_), i / row_groups_};
   }
 
   // Returns whether a side has many blocks, which all use the same panels of the other side.
@@ -482,8 +482,8 @@ class Gemm final : public Solution {
         for (int64_t depth_block = first; depth_block < last; ++depth_block) {
           const DepthTable& depth = depths[static_cast<size_t>(depth_block - first)];
           const Packed packed{rows, a.panels, nullptr, kept_panels(item, depth_block, row_block), {}};
-          const Packed columns{range, b, nullptr, nullptr,
-                               {data, stride, depth.offsets, has_windows_ ? column_table : nullptr}};
+          const Packed columns{
+              range, b, nullptr, nullptr, {data, stride, depth.offsets, has_windows_ ? column_table : nullptr}};
           TileTarget part = target;
           part.accumulate = depth_block > first;
           multiply_panels(packed, columns, depth.count, part, a_panels, b_panels, nullptr);
