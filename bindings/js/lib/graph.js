@@ -433,7 +433,9 @@ function rule(left, right, exampleInputs, options) {
   const {when, constants = [], names, name = 'rule', error = 1e-6} =
     optionsOf('rule', options, ['when', 'constants', 'names', 'name', 'error']);
   for (const [what, fn] of [['right', right], ['when', when ?? right]]) {
-    if (typeof fn !== 'function') throw makeError('TypeMismatch', `rule: ${what} must be function, got ${describe(fn)}`);
+    if (typeof fn !== 'function') {
+      throw makeError('TypeMismatch', `rule: ${what} must be function, got ${describe(fn)}`);
+    }
   }
   if (typeof error !== 'number') throw makeError('TypeMismatch', `rule: error must be number, got ${describe(error)}`);
   if (!Array.isArray(constants)) {

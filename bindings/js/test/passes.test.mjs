@@ -56,8 +56,8 @@ test('rules of the program', () => {
   const [weight, scale] = [flow.randn([5, 6]), flow.randn([6])];
   const options = {names: ['x', 'weight', 'scale'], constants: ['weight', 'scale'], name: 'fold_scale'};
   const examples = [flow.ones([2, 3]), flow.ones([3, 4]), flow.ones([4])];
-  const fold = rule((x, w, s) => x.matmul(w).mul(s), (x, w, s) => x.matmul(w.mul(s)), examples,
-    {...options, when: (x, w) => w.shape.length === 2});
+  const fold = rule((a, w, s) => a.matmul(w).mul(s), (a, w, s) => a.matmul(w.mul(s)), examples,
+    {...options, when: (a, w) => w.shape.length === 2});
   const graph = capture((x) => scale.mul(x.matmul(weight)).relu(), flow.ones([2, 5]), {dynamic: 'batch'});
   const x = flow.randn([7, 5]);
   const expected = graph.run(x);
@@ -66,9 +66,9 @@ test('rules of the program', () => {
     assert.deepEqual(optimized.report.passes.map(({name}) => name), ['fold_scale']);
     assert.ok(optimized.run(x).sub(expected).abs().max().item() <= 1e-6 * expected.abs().max().item());
   }
-  const never = rule((x, w, s) => x.matmul(w).mul(s), (x) => x, examples, {...options, when: () => false});
+  const never = rule((a, w, s) => a.matmul(w).mul(s), (a) => a, examples, {...options, when: () => false});
   assert.deepEqual(callsOf(graph.rewrite([never])), ['matmul', 'mul', 'relu']);
-  const wrong = rule((x) => x.relu(), () => { throw new RangeError('no'); }, flow.ones([1]));
+  const wrong = rule((a) => a.relu(), () => { throw new RangeError('no'); }, flow.ones([1]));
   assert.throws(() => graph.rewrite(wrong), {name: 'RangeError', message: 'no'});
   assert.deepEqual(callsOf(graph.rewrite([])), ['matmul', 'mul', 'relu']);
   checkFailure(() => graph.rewrite(1), flow.TypeMismatch, 'rewrite: an item of rules must be Rule, got number');

@@ -14,21 +14,6 @@ module OneFlow
     # the named sizes: "64", "batch", "(time + 1)/2"; "?" if that is not known.
     ValueInfo = Struct.new(:name, :dtype, :device, :shape)
 
-    # A pass: what it does, from which level on `optimize` runs it, and the largest relative error that one of its
-    # changes causes.
-    PassInfo = Struct.new(:name, :summary, :level, :error)
-
-    # What a pass has done, with the measured error; NaN if it was not measured.
-    PassReport = Struct.new(:name, :changes, :calls_before, :calls_after, :error)
-
-    # What passes have done to a graph, with the error of all together; `to_s` returns a table.
-    Report = Struct.new(:passes, :error, :table) do
-      alias_method :to_s, :table
-    end
-
-    # A rule of the program: see Graph.rule.
-    Rule = Struct.new(:name, :left, :constants, :right, :error)
-
     # The parts of a graph, as the C API numbers them.
     INPUT, OUTPUT, CONSTANT = *0..2
     private_constant :INPUT, :OUTPUT, :CONSTANT
@@ -45,34 +30,6 @@ module OneFlow
     # Loads a graph that `save` has written. Its constants share the memory of the file.
     def self.load(path, verify: false)
       read(Nodes.path(:load, path), Nodes.flag(:load, :verify, verify)).__send__(:prepare)
-    end
-
-    # Returns a rule: where a graph makes the calls of the lambda `left`, it makes those of `right` instead.
-    def self.rule(left, right, example_inputs, condition: nil, constants: [], name: "rule", error: 1e-6)
-      applied = lambda do |tensors|
-        right.call(*tensors) if condition.nil? || condition.call(*tensors)
-      end
-      names = constants.map { |each| Nodes.text("rule: a constant", each) }
-      Rule.new(Nodes.text("rule: the name", name), capture(example_inputs, &left), names, applied, Float(error))
-    end
-
-    # Returns all passes, in the order in which they run.
-    def self.passes = pass_list.map { |pass| PassInfo.new(*pass) }
-
-    # What the passes have done that made this graph; nil for one that `optimize` has not made.
-    attr_reader :report
-
-    # Returns a graph that computes the same with fewer or faster calls. Its `report` says what each pass has done.
-    def optimize(level: 2, inputs: nil, without: [], measure: true, rules: [], weights: nil)
-      raise TypeMismatch, "optimize: level must be Integer, got #{Autograd.class_of(level)}" unless level.is_a?(Integer)
-
-      names = Array(without).map { |name| Nodes.text("optimize: a name in without", name) }
-      with_report(level, names, inputs, measure, rules, false, weights)
-    end
-
-    # Returns a graph to which rules were applied, and nothing else.
-    def rewrite(*rules, inputs: nil, measure: true)
-      with_report(0, [], inputs, measure, rules, true)
     end
 
     # Runs the graph with arguments as those of the captured block, and returns what that has returned; with `states`
@@ -137,21 +94,6 @@ module OneFlow
     end
 
     def infos(part) = values(part).map { |value| ValueInfo.new(*value) }
-
-    # Runs passes or rules, and returns the graph with its report.
-    def with_report(level, names, inputs, measure, rules, only_rules, weights = nil)
-      Nodes.flag(:optimize, :measure, measure)
-      inputs = [inputs] unless inputs.nil? || inputs.is_a?(Array)
-      tensors = inputs ? tensors_of(:optimize, inputs, {}) : []
-      rules.each do |rule|
-        next if rule.is_a?(Rule)
-
-        raise TypeMismatch, "optimize: an item of rules must be Rule, got #{Autograd.class_of(rule)}"
-      end
-      stored = weights && Nodes.text("optimize: weights", weights)
-      graph, passes, error, table = optimized(level, names, measure, tensors, rules.map(&:to_a), only_rules, stored)
-      graph.__send__(:prepare, Report.new(passes.map { |pass| PassReport.new(*pass) }, error, table))
-    end
 
     # Returns the tensors of arguments in the order of `inputs`.
     def tensors_of(method, arguments, named)
