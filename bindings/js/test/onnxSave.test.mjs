@@ -37,7 +37,8 @@ test('large constants go to another file', () => {
 
 test('what cannot be saved is an error', async () => {
   const bad = flow.graph.capture((a) => flow.lgamma(a), flow.ones([2]));
-  const text = 'the graph has calls that ONNX cannot express in opset 17: call 0, lgamma: ONNX has no operator for lgamma';
+  const text = 'the graph has calls that ONNX cannot express in opset 17: call 0, lgamma: ' +
+    'ONNX has no operator for lgamma';
   checkFailure(() => flow.onnx.save(bad, file), flow.Unsupported, `save: ${text}`);
   await assert.rejects(flow.onnx.saveAsync(bad, file), failure(flow.Unsupported, `save: ${text}`));
   checkFailure(() => flow.onnx.save(graph, file, {opset: 5}), flow.InvalidArgument,
