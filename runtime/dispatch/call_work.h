@@ -4,6 +4,7 @@
 
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "dispatch/call.h"
@@ -31,8 +32,8 @@ class WorkCounter {
   WorkCounter& operator=(const WorkCounter&) = delete;
   ~WorkCounter();
 
-  // Returns the work of all calls so far.
-  const CallWork& total() const { return total_; }
+  // Returns the work of all calls since the last time.
+  CallWork take() { return std::exchange(total_, {}); }
 
   // Runs the function of a call for inference, and counts the call if there is a counter.
   static void run(Call& call, void (*function)(Call&));

@@ -142,12 +142,9 @@ class Walk {
   }
 
   CallWork call_node(Node node, const Lifetimes::Step& step) {
-    std::vector<TensorRef> results;
-    const CallWork work = [&] {
-      const WorkCounter counter;
-      results = infer(node, bound_, registers_);
-      return counter.total();
-    }();
+    counter_.take();  // of what is_pointwise() has inferred
+    std::vector<TensorRef> results = infer(node, bound_, registers_);
+    const CallWork work = counter_.take();
     if (results.size() != node.results.size())
       fail(OF_SHAPE_ERROR, "it has %zu results, not %zu", results.size(), node.results.size());
     for (size_t i = 0; i < results.size() && !node.gives_results; ++i) add_result(node, i, results[i], step);
@@ -176,6 +173,7 @@ class Walk {
   Memory memory_;
   Registers registers_;
   BoundCall bound_;
+  WorkCounter counter_;  // of all calls, so that it knows which values are views
 };
 
 bool comes_first(const OperatorCost& a, const OperatorCost& b) {

@@ -128,7 +128,7 @@ def test_a_cost_within_a_capture_records_nothing() -> None:
         assert inner.cost(batch=1).operations == 16
         return x + 1
 
-    assert len(str(flow.graph.capture(function, flow.ones(2))).splitlines()) == 5
+    assert len(str(flow.graph.capture(function, flow.ones(2))).splitlines()) == 6
 
 
 # ------------------------------------------------------------------------------------------------ picture
@@ -188,7 +188,7 @@ def test_boxes_do_not_overlap() -> None:
         for group in ElementTree.fromstring(graph.picture()).iter(f"{SVG}g")
         for rect in group.iter(f"{SVG}rect")
     ]
-    assert len(boxes) == len(re.findall(r"^(?:%|input|output)", str(graph), re.MULTILINE))
+    assert len(boxes) == len(re.findall(r"^(?:%|input |output )", str(graph), re.MULTILINE))
     for i, (x, y, width, height) in enumerate(boxes):
         for other_x, other_y, other_width, other_height in boxes[:i]:
             is_beside = x + width <= other_x or other_x + other_width <= x
