@@ -48,7 +48,7 @@ def copy_sources(to: Path) -> None:
         return [
             name
             for name in names
-            if name in ("generated", "tests") or (parts / name / "device.mk").exists()
+            if name in ("generated", "onnx", "tests") or (parts / name / "device.mk").exists()
         ]
 
     for part in PARTS:
