@@ -171,7 +171,9 @@ test-fuzz: # random equations, damaged files and ONNX models, under the sanitize
 	@tools/fuzz_files.sh 200000
 	@tools/fuzz_onnx.sh 20000
 test-whole: # across languages: adding an operator, packages, einsum, documentation
-	@$(PYTHON) -m pytest tests/whole tests/einsum
+	@$(PYTHON) -m pytest tests/whole tests/einsum --ignore tests/whole/test_deploy.py
+test-deploy: # libraries for single graphs, which are compiled for it
+	@$(PYTHON) -m pytest tests/whole/test_deploy.py
 
 test-models: # examples with models of packages, against ONNX Runtime
 	@$(PYTHON) -m pytest tests/models
@@ -200,6 +202,13 @@ docs: codegen ## Write the manual to docs/generated, the tables of docs/devices.
 
 .PHONY: packages
 packages: build $(addprefix package-,$(BINDINGS)) ## Build the installable packages into dist/
+
+# `make deploy MODEL="first.flow second.flow"` builds one library for both; INTO= names its folder.
+INTO := dist/deploy
+.PHONY: deploy
+deploy: setup ## Build a static library with only the operators that the graph MODEL= needs, into dist/deploy
+	@test -n "$(MODEL)" || { echo "Which graph? make deploy MODEL=model.flow"; exit 1; }
+	@$(PYTHON) tools/deploy.py $(MODEL) --into $(INTO)
 
 .PHONY: lint
 lint: $(VENV)/.test $(addprefix lint-,$(BINDINGS)) ## Check the style of all sources

@@ -22,7 +22,9 @@ def names(definitions: Definitions) -> set[str]:
     return {op.full_name for op in definitions.ops}
 
 
-@pytest.mark.parametrize("name", ["relu", "batch_norm", "layer_norm", "sort", "index_put_", "einsum", "comm.all_reduce"])
+@pytest.mark.parametrize(
+    "name", ["relu", "batch_norm", "layer_norm", "sort", "index_put_", "einsum", "comm.all_reduce"]
+)
 def test_what_an_operator_calls_is_kept(definitions: Definitions, name: str) -> None:
     found = restrict(definitions, [name], REPOSITORY)
     kept = names(found)
