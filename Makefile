@@ -148,10 +148,10 @@ test: build-tests vectors ## Run all tests
 	@$(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs $(TEST_STEPS)
 
 .PHONY: test-long
-test-long: build-tests vectors $(VENV)/.models ## Run all conformance vectors in every front end, and models of packages
-	@ONEFLOW_VECTORS=all $(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs $(addprefix test-,$(BINDINGS)) test-models
+test-long: build-tests vectors $(VENV)/.models ## Run all conformance vectors in every front end, models of packages, and deployments
+	@ONEFLOW_VECTORS=all $(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs test-deploy $(addprefix test-,$(BINDINGS)) test-models
 
-.PHONY: test-codegen test-runtime test-capi test-sanitizers test-fuzz test-whole test-models
+.PHONY: test-codegen test-runtime test-capi test-sanitizers test-fuzz test-whole test-models test-deploy
 $(TEST_STEPS): $(VENV)/.test
 test-capi $(addprefix test-,$(BINDINGS)): export ONEFLOW_DEVICE_PATH := $(TEST_DEVICES)
 # The conformance vectors that each front end replays: a sample, and its share of the random equations.

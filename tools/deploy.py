@@ -1,8 +1,8 @@
 """Builds liboneflow with only the operators that given graphs call.
 
 Usage: deploy.py MODEL.flow... --into FOLDER. FOLDER gets what `cmake --install` installs: a static library, headers,
-and files for pkg-config and CMake. The sources are copied to `build/deploy`, generated for these operators, and compiled
-there.
+and files for pkg-config and CMake. The sources are copied to `build/deploy`, generated for these operators, and
+compiled there.
 """
 
 from __future__ import annotations

@@ -51,13 +51,13 @@ def main() -> None:
 
         source = ROOT / "examples" / "c" / "classify.c"
         paths = {**os.environ, "PKG_CONFIG_PATH": str(folder / "deployed" / "lib" / "pkgconfig")}
-        flags = subprocess.run(["pkg-config", "--cflags", "--libs", "oneflow"], env=paths, check=True, text=True,
-                               capture_output=True).stdout.split()  # fmt: skip
-        subprocess.run(["cc", "-O2", source, *flags, f"-Wl,-rpath,{folder / 'deployed' / 'lib'}", "-o", folder / "static"],
-                       check=True)  # fmt: skip
-        includes = [f"-I{ROOT / 'runtime' / each}" for each in ("include", "generated/include")]
-        subprocess.run(["cc", "-O2", source, *includes, f"-L{BUILD / 'lib'}", "-loneflow", f"-Wl,-rpath,{BUILD / 'lib'}",
-                        "-o", folder / "shared"], check=True)  # fmt: skip
+        ask = ["pkg-config", "--cflags", "--libs", "oneflow"]
+        flags = subprocess.run(ask, env=paths, check=True, text=True, capture_output=True).stdout.split()
+        flags += [f"-Wl,-rpath,{folder / 'deployed' / 'lib'}"]
+        subprocess.run(["cc", "-O2", source, *flags, "-o", folder / "static"], check=True)
+        flags = [f"-I{ROOT / 'runtime' / each}" for each in ("include", "generated/include")]
+        flags += [f"-L{BUILD / 'lib'}", "-loneflow", f"-Wl,-rpath,{BUILD / 'lib'}"]
+        subprocess.run(["cc", "-O2", source, *flags, "-o", folder / "shared"], check=True)
 
         commands: dict[str, list[str | Path]] = {
             "shared": [folder / "shared", folder / "digits.flow"],

@@ -1,4 +1,4 @@
-"""Tests programs in C that are linked with only the operators of their graphs: size, results, and a root without Python."""
+"""Tests programs in C with only the operators of their graphs: size, results, and a root without Python."""
 
 from __future__ import annotations
 
@@ -128,5 +128,6 @@ def test_a_file_that_is_no_graph_is_refused(tmp_path: Path) -> None:
     (tmp_path / "empty.flow").write_bytes(b"")
     command = [sys.executable, ROOT / "tools" / "deploy.py", tmp_path / "empty.flow", "--into", tmp_path / "library"]
     done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 1 and "empty.flow is not a saved graph" in done.stderr
+    assert done.returncode == 1
+    assert "empty.flow is not a saved graph" in done.stderr
     assert not (tmp_path / "library").exists()
