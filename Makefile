@@ -148,10 +148,10 @@ test: build-tests vectors ## Run all tests
 	@$(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs $(TEST_STEPS)
 
 .PHONY: test-long
-test-long: build-tests vectors $(VENV)/.models ## Run all conformance vectors in every front end, and models of packages
-	@ONEFLOW_VECTORS=all $(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs $(addprefix test-,$(BINDINGS)) test-models
+test-long: build-tests vectors $(VENV)/.models ## Run all conformance vectors in every front end, models of packages, and deployments
+	@ONEFLOW_VECTORS=all $(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs test-deploy $(addprefix test-,$(BINDINGS)) test-models
 
-.PHONY: test-codegen test-runtime test-capi test-sanitizers test-fuzz test-whole test-models
+.PHONY: test-codegen test-runtime test-capi test-sanitizers test-fuzz test-whole test-models test-deploy
 $(TEST_STEPS): $(VENV)/.test
 test-capi $(addprefix test-,$(BINDINGS)): export ONEFLOW_DEVICE_PATH := $(TEST_DEVICES)
 # The conformance vectors that each front end replays: a sample, and its share of the random equations.
@@ -171,7 +171,9 @@ test-fuzz: # random equations, damaged files and ONNX models, under the sanitize
 	@tools/fuzz_files.sh 200000
 	@tools/fuzz_onnx.sh 20000
 test-whole: # across languages: adding an operator, packages, einsum, documentation
-	@$(PYTHON) -m pytest tests/whole tests/einsum
+	@$(PYTHON) -m pytest tests/whole tests/einsum --ignore tests/whole/test_deploy.py
+test-deploy: # libraries for single graphs, which are compiled for it
+	@$(PYTHON) -m pytest tests/whole/test_deploy.py
 
 test-models: # examples with models of packages, against ONNX Runtime
 	@$(PYTHON) -m pytest tests/models
@@ -200,6 +202,13 @@ docs: codegen ## Write the manual to docs/generated, the tables of docs/devices.
 
 .PHONY: packages
 packages: build $(addprefix package-,$(BINDINGS)) ## Build the installable packages into dist/
+
+# `make deploy MODEL="first.flow second.flow"` builds one library for both; INTO= names its folder.
+INTO := dist/deploy
+.PHONY: deploy
+deploy: setup ## Build a static library with only the operators that the graph MODEL= needs, into dist/deploy
+	@test -n "$(MODEL)" || { echo "Which graph? make deploy MODEL=model.flow"; exit 1; }
+	@$(PYTHON) tools/deploy.py $(MODEL) --into $(INTO)
 
 .PHONY: lint
 lint: $(VENV)/.test $(addprefix lint-,$(BINDINGS)) ## Check the style of all sources

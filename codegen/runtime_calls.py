@@ -38,7 +38,7 @@ class RuntimeSources:
     @cached_property
     def _needs(self) -> dict[str, set[str]]:
         """Returns the sources that each source needs directly."""
-        needs = {path: {each for each in _INCLUDE.findall(text)} & self._texts.keys() for path, text in self._texts.items()}
+        needs = {path: set(_INCLUDE.findall(text)) & self._texts.keys() for path, text in self._texts.items()}
         for path, included in list(needs.items()):
             for header in self._declared_in(path, included):
                 needs[header].add(path)

@@ -1,8 +1,8 @@
 """Builds liboneflow with only the operators that given graphs call.
 
 Usage: deploy.py MODEL.flow... --into FOLDER. FOLDER gets what `cmake --install` installs: a static library, headers,
-and files for pkg-config and CMake. The sources are copied to `build/deploy`, generated for these operators, and compiled
-there.
+and files for pkg-config and CMake. The sources are copied to `build/deploy`, generated for these operators, and
+compiled there.
 """
 
 from __future__ import annotations
@@ -46,9 +46,7 @@ def copy_sources(to: Path) -> None:
     def left_out(folder: str, names: list[str]) -> Iterable[str]:
         parts = Path(folder)
         return [
-            name
-            for name in names
-            if name in ("generated", "tests") or (parts / name / "device.mk").exists()
+            name for name in names if name in ("generated", "tests") or (parts / name / "device.mk").exists()
         ]
 
     for part in PARTS:
@@ -82,7 +80,9 @@ def build(operators: Iterable[str], folder: Path, into: Path) -> None:
 
 def _run(command: list[str | Path], environment: dict[str, str] | None = None) -> None:
     """Runs a command, and ends the program with its output if it fails."""
-    done = subprocess.run(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
     if done.returncode:
         sys.exit(f"{' '.join(map(str, command))}\n{done.stdout}")
 

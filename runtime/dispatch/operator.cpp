@@ -144,7 +144,7 @@ const Operator* find_operator(std::string_view name) {
 
 const Operator& OperatorName::find() const {
   const Operator* found = find_operator(name_);
-  if (!found) fail(OF_INTERNAL_ERROR, "there is no operator %s", name_);
+  if (!found) fail(OF_UNSUPPORTED, "this library was built without the operator '%s'", name_);
   found_.store(found, std::memory_order_release);
   return *found;
 }

@@ -83,11 +83,11 @@ const std::deque<Operator>& operators();
 // there is none.
 const Operator* find_operator(std::string_view name);
 
-// The name of an operator that exists. The operator is looked up at its first use.
+// The name of an operator of a record. It is looked up at its first use.
 class OperatorName {
  public:
   constexpr explicit OperatorName(const char* name) : name_(name) {}
-  // Returns the operator. Throws InternalError if it does not exist.
+  // Returns the operator. Throws Unsupported if the library was built without it: see docs/deploy.md.
   const Operator& operator*() const {
     const Operator* found = found_.load(std::memory_order_acquire);
     return found ? *found : find();

@@ -189,7 +189,7 @@ class Reader {
     line.expect(":");
     const std::string_view signature = line.rest();
     const Operator* op = find_operator(name);
-    if (!op) line.refuse("there is no operator '" + printable(name) + "'");
+    if (!op) line.refuse("this library has no operator '" + printable(name) + "'");
     if (signature != op->schema().signature)
       line.refuse("operator '" + name + "' has another signature here: " + op->schema().signature);
     operators_[name] = op;

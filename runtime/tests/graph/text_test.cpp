@@ -83,7 +83,7 @@ TEST(GraphText, RefusesWhatIsWrong) {
   };
   refused("graph 1", "graph 2", "it is not a graph of version 1");
   refused("operator add: add(", "operator add: plus(", "has another signature here");
-  refused("operator clone", "operator klone", "there is no operator 'klone'");
+  refused("operator clone", "operator klone", "this library has no operator 'klone'");
   refused("clone(input=%2)", "clone(input=%3.0)", "input must be");
   refused("clone(input=%2)", "clone(input=%9)", "%9 is used before it is defined");
   refused("clone(input=%2)", "clone(output=%2)", "there is no argument 'output'");
