@@ -156,6 +156,22 @@ def files() -> dict[str, bytes]:
         "sequence": model([node("ConcatFromSequence", ["x"], ["y"], axis=0)], [sequence], ["y"]),
         "without_rank": model([node("Relu", ["x"], ["y"])], [value("x", None)], ["y"]),
         "newer_format": model([node("Relu", ["x"], ["y"])], [X], ["y"], version=99),
+        "recurrent_shapes": model(
+            [node("GRU", ["x", "w", "w"], ["y"], hidden_size=2)], [value("x", [3, 1, 2])], ["y"],
+            [constant("w", np.ones((1, 0, 2)))],
+        ),
+        "empty_block": model(
+            [node("Col2Im", ["x", "image", "block"], ["y"])], [value("x", [1, 4, 4])], ["y"],
+            [constant("image", [4, 4], np.int64), constant("block", [0, 0], np.int64)],
+        ),
+        "short_shape": model(
+            [node("ConvTranspose", ["x", "w"], ["y"], output_shape=[7])], [value("x", [1, 1, 3, 3])], ["y"],
+            [constant("w", np.ones((1, 1, 2, 2)))],
+        ),
+        "huge_window": model(
+            [node("HannWindow", ["size"], ["w"]), node("Mul", ["x", "w"], ["y"])], [X], ["y"],
+            [constant("size", 2**50, np.int64)],
+        ),
         "attribute_type": model([node("Softmax", ["x"], ["y"], axis="last")], [X], ["y"]),
     }  # fmt: skip
     written = {f"{name}.onnx": each.SerializeToString(deterministic=True) for name, each in models.items()}

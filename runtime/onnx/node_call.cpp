@@ -7,6 +7,13 @@
 
 namespace oneflow::onnx {
 
+namespace {
+
+constexpr int64_t kMaxTable = int64_t{1} << 25;
+constexpr int64_t kMaxSteps = 100000;
+
+}  // namespace
+
 int64_t wrap_axis(int64_t axis, int64_t rank) {
   if (axis < -rank || axis >= rank)
     throw IndexOutOfRange("axis " + std::to_string(axis) + " is out of range for rank " + std::to_string(rank));
@@ -19,6 +26,15 @@ int64_t count_elements(std::span<const int64_t> sizes) {
     if (__builtin_mul_overflow(count, size, &count))
       throw ShapeError("a result has more elements than an int64 can count");
   return count;
+}
+
+void check_table(std::span<const int64_t> sizes) {
+  if (count_elements(sizes) > kMaxTable)
+    throw Unsupported("it needs a table of more than " + std::to_string(kMaxTable) + " numbers");
+}
+
+void check_steps(int64_t steps) {
+  if (steps > kMaxSteps) throw Unsupported("the loop has more than " + std::to_string(kMaxSteps) + " steps");
 }
 
 Tensor call_function(const char* name, const std::vector<Tensor>& operands) {

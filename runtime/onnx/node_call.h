@@ -124,6 +124,10 @@ class NodeCall {
 int64_t wrap_axis(int64_t axis, int64_t rank);
 // Returns the product of sizes. Throws ShapeError if it is too large.
 int64_t count_elements(std::span<const int64_t> sizes);
+// Throws Unsupported for a table that is too large to be computed here, element by element.
+void check_table(std::span<const int64_t> sizes);
+// Throws Unsupported for a loop of too many steps, each of which becomes a part of the graph.
+void check_steps(int64_t steps);
 // Calls an operator of ours, by its name, with tensors.
 Tensor call_function(const char* name, const std::vector<Tensor>& operands);
 // Returns the elements of a tensor of integers.

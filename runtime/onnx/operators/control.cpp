@@ -11,9 +11,6 @@ namespace {
 
 using Values = std::vector<ValueRef>;
 
-// A loop of more steps is refused, because each is a part of the graph.
-constexpr int64_t kMaxSteps = 100000;
-
 Values chosen(NodeCall& node) {
   if (node.value(0)->is_known()) return node.run_graph(node.known(0).item<bool>() ? "then_branch" : "else_branch", {});
   const Tensor& condition = node.tensor(0);
@@ -47,7 +44,7 @@ Values looped(NodeCall& node) {
   for (size_t i = 2; i < node.count(); ++i) states.push_back(node.value(i));
   std::vector<Values> outputs(node.result_count() - std::min(states.size(), node.result_count()));
   for (int64_t step = 0; goes_on && step < limit; ++step) {
-    if (step == kMaxSteps) throw Unsupported("the loop has more than " + std::to_string(kMaxSteps) + " steps");
+    check_steps(step + 1);
     Values inputs{node.known_value(node.computed([&] { return full(std::vector<int64_t>{}, step, int64); })),
                   node.known_value(node.computed([&] { return full(std::vector<int64_t>{}, true, bool_); }))};
     inputs.insert(inputs.end(), states.begin(), states.end());
@@ -89,6 +86,7 @@ Values scanned(NodeCall& node) {
   std::vector<Tensor> inputs;
   for (size_t i = 0; i < scan_count; ++i) inputs.push_back(node.tensor(state_count + i));
   const int64_t steps = inputs[0].size(input_axes[0]);
+  check_steps(steps);
   std::vector<Values> outputs(output_count);
   for (int64_t step = 0; step < steps; ++step) {
     Values given = states;

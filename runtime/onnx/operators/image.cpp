@@ -13,6 +13,8 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
+constexpr int64_t kLargest = int64_t{1} << 31;  // of sizes and coordinates
+
 // How one dimension is resized.
 struct Resizing {
   int64_t from, to;
@@ -23,8 +25,8 @@ struct Resizing {
   bool excludes_outside = false, is_antialiased = false;
 };
 
-// Returns the coordinate in the input of an element of the result.
-double coordinate_of(const Resizing& resizing, int64_t position) {
+// Returns the coordinate in the input of an element of the result, by the formulas of ONNX.
+double formula(const Resizing& resizing, int64_t position) {
   const auto x = static_cast<double>(position);
   const double from = static_cast<double>(resizing.from), to = from * resizing.scale;
   const std::string& kind = resizing.coordinates;
@@ -42,6 +44,12 @@ double coordinate_of(const Resizing& resizing, int64_t position) {
     return to > 1 ? resizing.start * (from - 1) + x * (resizing.end - resizing.start) * (from - 1) / (to - 1)
                   : 0.5 * (resizing.start + resizing.end) * (from - 1);
   throw Unsupported("coordinate_transformation_mode '" + kind + "' is not supported");
+}
+
+double coordinate_of(const Resizing& resizing, int64_t position) {
+  const double found = formula(resizing, position);
+  if (!(std::abs(found) < static_cast<double>(kLargest))) throw InvalidArgument("a coordinate is out of range");
+  return found;
 }
 
 int64_t nearest_to(const Resizing& resizing, double x) {
@@ -98,6 +106,8 @@ std::vector<double> weights_of(const Resizing& resizing) {
 // Resizes a dimension by products with a matrix of weights.
 Tensor resized(const NodeCall& node, const Tensor& x, int64_t dim, const Resizing& resizing, double outside_value) {
   Tensor result;
+  if (resizing.from < 1 && resizing.to > 0) throw ShapeError("a dimension of size 0 cannot become larger");
+  check_table(resizing.mode == "nearest" ? Sizes{resizing.to} : Sizes{resizing.to, resizing.from});
   if (resizing.mode == "nearest") {
     Sizes places;
     for (int64_t i = 0; i < resizing.to; ++i)
@@ -192,6 +202,7 @@ std::vector<Tensor> resize(NodeCall& node) {
   std::vector<double> region;
   if (common.coordinates == "tf_crop_and_resize")
     region = node.computed([&] { return node.known(1).to(float64).to_vector<double>(); });
+  if (!region.empty() && region.size() != 2 * count) throw InvalidArgument("the region must have two numbers per axis");
   std::vector<Resizing> dims(static_cast<size_t>(rank), common);
   for (size_t i = 0; i < dims.size(); ++i) {
     dims[i].from = dims[i].to = x.size(static_cast<int64_t>(i));
@@ -204,8 +215,11 @@ std::vector<Tensor> resize(NodeCall& node) {
       dim.scale = scales.empty() ? static_cast<double>(dim.to) / static_cast<double>(dim.from) : scales[i];
     } else {
       dim.scale = scales[i];
-      dim.to = static_cast<int64_t>(std::floor(static_cast<double>(dim.from) * dim.scale));
+      const double size = std::floor(static_cast<double>(dim.from) * dim.scale);
+      if (!(size >= 0 && size < static_cast<double>(kLargest))) throw InvalidArgument("a scale is out of range");
+      dim.to = static_cast<int64_t>(size);
     }
+    if (dim.to < 0 || dim.to > kLargest) throw InvalidArgument("a size is out of range");
     if (!region.empty()) {
       dim.start = region[i];
       dim.end = region[region.size() / 2 + i];
@@ -248,7 +262,10 @@ std::vector<Tensor> sampled(NodeCall& node) {
   const bool aligns = node.flag("align_corners");
   const std::string padding = node.text("padding_mode", "zeros");
   std::string mode = node.text("mode", "linear");
-  const int64_t dims = x.rank() - 2, batch = x.size(0);
+  const int64_t dims = x.rank() - 2;
+  if (dims < 1 || dims > 3 || grid.rank() != x.rank())
+    throw ShapeError("the input and the grid must have the same rank, between 3 and 5");
+  const int64_t batch = x.size(0);
   const Tensor points = reshape(grid, {batch, -1, dims});
   std::vector<Tensor> coordinates;
   for (int64_t i = 0; i < dims; ++i) {
@@ -310,6 +327,7 @@ std::vector<Tensor> affine_grid(NodeCall& node) {
   const Tensor& theta = node.tensor(0);
   const Sizes size = node.integers(1);
   const bool aligns = node.flag("align_corners");
+  if (size.size() < 3) throw InvalidArgument("the size must have at least three numbers");
   const auto dims = static_cast<int64_t>(size.size()) - 2;
   Sizes target(size.begin() + 2, size.end());
   std::vector<Tensor> parts;

@@ -1,4 +1,5 @@
 // Recurrent networks, whose steps become parts of the graph, one after the other.
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <oneflow/oneflow.hpp>
@@ -156,6 +157,18 @@ std::vector<Tensor> run_network(NodeCall& node, const Network& network, Step ste
   const Tensor &weights = node.tensor(1), &recurrent = node.tensor(2);
   const Tensor biases = node.optional_tensor(3), lengths = node.optional_tensor(4);
   const int64_t time = x.size(0), batch = x.size(1), hidden = recurrent.size(2), directions = weights.size(0);
+  const auto require_shape = [&](size_t position, const Sizes& shape, const char* what) {
+    if (node.has(position) && !std::ranges::equal(node.tensor(position).sizes(), shape))
+      throw ShapeError(std::string(what) + " must have " + std::to_string(network.gate_count) +
+                       " gates of the hidden size, as the other weights");
+  };
+  if (directions < 1 || directions > 2 || hidden < 1 || hidden > (int64_t{1} << 30))
+    throw ShapeError("the weights must be those of one or two directions, with a hidden size of at least 1");
+  require_shape(1, {directions, network.gate_count * hidden, x.size(2)}, "the weights of the input");
+  require_shape(2, {directions, network.gate_count * hidden, hidden}, "the recurrent weights");
+  require_shape(3, {directions, 2 * network.gate_count * hidden}, "the biases");
+  if (is_long_short) require_shape(7, {directions, 3 * hidden}, "the peepholes");
+  check_steps(time);
   const std::string order = node.text("direction", "forward");
   std::vector<Tensor> outputs, last_hidden, last_cells;
   for (int64_t d = 0; d < directions; ++d) {

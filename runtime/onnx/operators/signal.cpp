@@ -15,6 +15,7 @@ using Sizes = std::vector<int64_t>;
 
 // Returns the matrices (length, count) of cosines and sines of a Fourier transform, whose sign is that of the exponent.
 std::pair<Tensor, Tensor> waves(const NodeCall& node, int64_t length, int64_t count, double sign, DType dtype) {
+  check_table(Sizes{length, count});
   std::vector<double> cosines, sines;
   for (int64_t i = 0; i < length; ++i) {
     for (int64_t k = 0; k < count; ++k) {
@@ -93,6 +94,7 @@ template <int a, int b, int c, int d>
 std::vector<Tensor> window(NodeCall& node) {
   const int64_t size = node.integer(0);
   const double length = static_cast<double>(node.flag("periodic", true) ? size : size - 1);
+  check_table(Sizes{size});
   std::vector<double> values;
   for (int64_t i = 0; i < size; ++i) {
     const double angle = 2 * std::numbers::pi * static_cast<double>(i) / length;
@@ -111,6 +113,11 @@ std::vector<Tensor> mel_weights(NodeCall& node) {
   const double low = node.number(3), high = node.number(4);
   const auto to_mel = [](double hertz) { return 2595 * std::log10(1 + hertz / 700); };
   const int64_t count = length / 2 + 1;
+  if (bins < 0 || length < 0 || rate < 1 || !(low >= 0 && high >= low && high <= static_cast<double>(rate)))
+    throw InvalidArgument("it needs 0 <= lower edge <= upper edge <= sample rate, and sizes that are not negative");
+  check_table(Sizes{count});
+  check_table(Sizes{bins});
+  check_table(Sizes{count, bins});
   std::vector<int64_t> edges;
   const double first = to_mel(low), step = (to_mel(high) - first) / static_cast<double>(bins + 2);
   for (int64_t i = 0; i < bins + 2; ++i) {

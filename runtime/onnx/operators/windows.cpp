@@ -21,20 +21,35 @@ struct Windows {
   int64_t extent(size_t dim) const { return (kernel[dim] - 1) * dilations[dim] + 1; }
 };
 
-Sizes checked(Sizes sizes, size_t rank, const char* name) {
-  if (sizes.size() != rank) throw InvalidArgument(std::string(name) + " must have a number per dimension");
-  return sizes;
+// Larger numbers are refused, so that no product of two overflows.
+constexpr int64_t kLargest = int64_t{1} << 30;
+
+// Checks how many numbers an attribute has, and that they are between `least` and kLargest.
+Sizes checked(Sizes numbers, size_t count, const char* name, int64_t least) {
+  if (numbers.size() != count) throw InvalidArgument(std::string(name) + " must have a number per dimension");
+  for (const int64_t number : numbers)
+    if (number < least || number > kLargest)
+      throw InvalidArgument(std::string(name) + " must be at least " + std::to_string(least) + ", and not above " +
+                            std::to_string(kLargest) + ", got " + std::to_string(number));
+  return numbers;
+}
+
+// Checks the sizes of an input after the first two.
+void check_sizes(const Tensor& x) {
+  const Sizes sizes(x.sizes().begin() + 2, x.sizes().end());
+  checked(sizes, sizes.size(), "the sizes of the input", 0);
 }
 
 Windows windows_of(const NodeCall& node, const Tensor& x, Sizes kernel) {
   const size_t rank = kernel.size();
   if (x.rank() != static_cast<int64_t>(rank) + 2)
     throw ShapeError("the input must have rank " + std::to_string(rank + 2) + ", got " + std::to_string(x.rank()));
+  check_sizes(x);
   Windows found;
-  found.kernel = std::move(kernel);
-  found.strides = checked(node.integers("strides", Sizes(rank, 1)), rank, "strides");
-  found.dilations = checked(node.integers("dilations", Sizes(rank, 1)), rank, "dilations");
-  const Sizes pads = checked(node.integers("pads", Sizes(2 * rank, 0)), 2 * rank, "pads");
+  found.kernel = checked(std::move(kernel), rank, "the sizes of the kernel", 0);
+  found.strides = checked(node.integers("strides", Sizes(rank, 1)), rank, "strides", 1);
+  found.dilations = checked(node.integers("dilations", Sizes(rank, 1)), rank, "dilations", 1);
+  const Sizes pads = checked(node.integers("pads", Sizes(2 * rank, 0)), 2 * rank, "pads", -kLargest);
   found.before.assign(pads.begin(), pads.begin() + static_cast<int64_t>(rank));
   found.after.assign(pads.begin() + static_cast<int64_t>(rank), pads.end());
   const std::string automatic = node.text("auto_pad", "NOTSET");
@@ -83,11 +98,15 @@ std::vector<Tensor> convolve_transposed(NodeCall& node) {
   const Sizes kernel = kernel_of(node, weight);
   const size_t rank = kernel.size();
   if (x.rank() != static_cast<int64_t>(rank) + 2) throw ShapeError("the input and the weight must have the same rank");
-  const Sizes strides = checked(node.integers("strides", Sizes(rank, 1)), rank, "strides");
-  const Sizes dilations = checked(node.integers("dilations", Sizes(rank, 1)), rank, "dilations");
-  Sizes extra = checked(node.integers("output_padding", Sizes(rank, 0)), rank, "output_padding");
-  const Sizes pads = checked(node.integers("pads", Sizes(2 * rank, 0)), 2 * rank, "pads");
+  check_sizes(x);
+  checked(kernel, rank, "the sizes of the kernel", 0);
+  const Sizes strides = checked(node.integers("strides", Sizes(rank, 1)), rank, "strides", 1);
+  const Sizes dilations = checked(node.integers("dilations", Sizes(rank, 1)), rank, "dilations", 1);
+  Sizes extra = checked(node.integers("output_padding", Sizes(rank, 0)), rank, "output_padding", 0);
+  const Sizes pads = checked(node.integers("pads", Sizes(2 * rank, 0)), 2 * rank, "pads", -kLargest);
   const auto wanted = node.integers("output_shape");
+  // Some models give the first two sizes, too.
+  if (wanted) checked(*wanted, wanted->size() == rank + 2 ? rank + 2 : rank, "output_shape", 0);
   const std::string automatic = node.text("auto_pad", "NOTSET");
   // The whole result is computed without padding, and what is padding is cut off, unless both sides have the same.
   Sizes before(rank, 0), after(rank, 0);
@@ -272,10 +291,9 @@ std::vector<Tensor> max_unpooled(NodeCall& node) {
   for (size_t i = 0; i < windows.rank(); ++i)
     inferred.push_back((x.size(static_cast<int64_t>(i) + 2) - 1) * windows.strides[i] + windows.kernel[i] -
                        windows.before[i] - windows.after[i]);
-  const Sizes target = node.has(2) ? node.integers(2) : inferred;
-  int64_t source_count = 1, count = 1;
-  for (const int64_t size : inferred) source_count *= size;
-  for (const int64_t size : target) count *= size;
+  const Sizes target =
+      checked(node.has(2) ? node.integers(2) : inferred, inferred.size(), "the sizes of the result", 0);
+  const int64_t source_count = count_elements(inferred), count = count_elements(target);
   Tensor places = reshape(node.tensor(1), {-1});
   if (source_count != count) {
     // The indices are those in a tensor of the inferred sizes.
@@ -293,13 +311,15 @@ std::vector<Tensor> max_unpooled(NodeCall& node) {
 
 std::vector<Tensor> columns_to_image(NodeCall& node) {
   const Tensor& x = node.tensor(0);
-  const Sizes image = node.integers(1), block = node.integers(2);
+  const Sizes image = node.integers(1);
   const size_t rank = image.size();
-  const Sizes strides = node.integers("strides", Sizes(rank, 1)),
-              dilations = node.integers("dilations", Sizes(rank, 1));
-  const Sizes pads = node.integers("pads", Sizes(2 * rank, 0));
-  int64_t area = 1;
-  for (const int64_t size : block) area *= size;
+  checked(image, rank, "the sizes of the image", 0);
+  const Sizes block = checked(node.integers(2), rank, "the sizes of a block", 1);
+  const Sizes strides = checked(node.integers("strides", Sizes(rank, 1)), rank, "strides", 1);
+  const Sizes dilations = checked(node.integers("dilations", Sizes(rank, 1)), rank, "dilations", 1);
+  const Sizes pads = checked(node.integers("pads", Sizes(2 * rank, 0)), 2 * rank, "pads", 0);
+  const int64_t area = count_elements(block);
+  if (x.rank() != 3 || x.size(1) % area != 0) throw ShapeError("the input does not have blocks of this size");
   // A transposed convolution with a weight that moves each element of a block to its place.
   Sizes counts, weight_shape{area, 1}, padded_size;
   for (size_t i = 0; i < rank; ++i) {
