@@ -45,9 +45,7 @@ def copy_sources(to: Path) -> None:
 
     def left_out(folder: str, names: list[str]) -> Iterable[str]:
         parts = Path(folder)
-        return [
-            name for name in names if name in ("generated", "tests") or (parts / name / "device.mk").exists()
-        ]
+        return [name for name in names if name in ("generated", "tests") or (parts / name / "device.mk").exists()]
 
     for part in PARTS:
         source, target = ROOT / part, to / part

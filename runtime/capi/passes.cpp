@@ -55,7 +55,8 @@ Optimization read_options(const of_optimize_options& given, const char* function
     options.weights = name == "float16" ? OF_FLOAT16 : OF_BFLOAT16;
   }
   if (given.rule_count) require(given.rules, function, "rules");
-  for (const of_rule& rule : std::span(given.rules, given.rule_count)) options.rules.push_back(read_rule(rule, function));
+  for (const of_rule& rule : std::span(given.rules, given.rule_count))
+    options.rules.push_back(read_rule(rule, function));
   return options;
 }
 

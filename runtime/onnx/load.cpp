@@ -28,7 +28,8 @@ struct OpenSize {
 
   bool is_fixed() const { return range.minimum == range.maximum; }
   int64_t example() const {
-    const int64_t above = std::max<int64_t>(0, kExampleSize - range.minimum + range.step - 1) / range.step * range.step;
+    if (range.minimum < 0 || range.minimum >= kExampleSize || range.step < 1) return range.minimum;
+    const int64_t steps = (kExampleSize - range.minimum - 1) / range.step + 1, above = steps * range.step;
     return above <= range.maximum - range.minimum ? range.minimum + above : range.minimum;
   }
 };

@@ -27,7 +27,8 @@ void check_names(const std::set<std::string>& without) {
 std::vector<Pass> chosen_passes(const Optimization& options) {
   std::vector<Pass> chosen;
   for (const CallerRule& rule : options.rules)
-    chosen.push_back({rule.name, "", Level::kRounding, rule.error, [&](Editor& editor) { return apply(rule, editor); }});
+    chosen.push_back(
+        {rule.name, "", Level::kRounding, rule.error, [&](Editor& editor) { return apply(rule, editor); }});
   for (const Pass& pass : passes())
     if (options.runs_passes && pass.level <= options.level && !options.without.contains(pass.name))
       chosen.push_back(pass);

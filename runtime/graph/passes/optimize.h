@@ -13,9 +13,9 @@ namespace oneflow::graph {
 
 struct Optimization {
   Level level = Level::kRounding;
-  std::set<std::string> without;  // the names of passes that do not run
-  std::vector<CallerRule> rules;  // which run before the passes
-  bool runs_passes = true;        // whether others than these rules run
+  std::set<std::string> without;     // the names of passes that do not run
+  std::vector<CallerRule> rules;     // which run before the passes
+  bool runs_passes = true;           // whether others than these rules run
   of_dtype weights = OF_DTYPE_NONE;  // how large constants are stored in the end, if they are wider
   bool measures = true;
   std::span<const TensorRef> inputs;  // of the runs that measure errors; none: random ones

@@ -39,7 +39,7 @@ extern const std::span<const Rule> kRules;
 // A rule of the program that optimizes a graph: its left side was captured, its right side is a function.
 struct CallerRule {
   std::string name;
-  Ref<Graph> left;                // its inputs are the variables
+  Ref<Graph> left;                  // its inputs are the variables
   std::set<std::string> constants;  // the names of those that must be constants
   // Gets tensors for the variables, of which those that are no constants stand for values, and returns one for the
   // result, or null if the rule does not apply. Throws an Error to end the optimization.

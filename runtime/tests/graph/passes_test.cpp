@@ -33,9 +33,9 @@ std::optional<Match> find_silu(const Program& program, int position) {
 
 TEST(Matcher, FindsOperandsInBothOrders) {
   for (const char* operands : {"input=%1, other=%0", "input=%0, other=%1"}) {
-    const Program program = program_of({"mul", "sigmoid"}, std::string("%1: float32[batch, 3] = sigmoid(input=%0)\n") +
-                                                               "%2: float32[batch, 3] = mul(" + operands +
-                                                               ")\noutput %2 \"y\"");
+    const Program program =
+        program_of({"mul", "sigmoid"}, std::string("%1: float32[batch, 3] = sigmoid(input=%0)\n") +
+                                           "%2: float32[batch, 3] = mul(" + operands + ")\noutput %2 \"y\"");
     const std::optional<Match> match = find_silu(program, 1);
     ASSERT_TRUE(match);
     EXPECT_EQ(match->calls, (std::vector<int>{0, 1}));
@@ -70,8 +70,7 @@ TEST(Matcher, LeavesMemoryThatIsWritten) {
 }
 
 TEST(Editor, RefusesOtherShapes) {
-  const Program program =
-      program_of({"exp"}, "%1: float32[batch, 3] = exp(input=%0)\noutput %1 \"y\"");
+  const Program program = program_of({"exp"}, "%1: float32[batch, 3] = exp(input=%0)\noutput %1 \"y\"");
   static constinit const OperatorName sum("sum"), neg("neg");
   Editor editor(program);
   const std::vector<Argument> bindings = program.nodes[0].arguments;
