@@ -206,7 +206,7 @@ packages: build $(addprefix package-,$(BINDINGS)) ## Build the installable packa
 # `make deploy MODEL="first.flow second.flow"` builds one library for both; INTO= names its folder.
 INTO := dist/deploy
 .PHONY: deploy
-deploy: setup ## Build a static library with only the operators that the graph MODEL= needs, into dist/deploy
+deploy: setup ## Build a static library with only what the graph MODEL= needs
 	@test -n "$(MODEL)" || { echo "Which graph? make deploy MODEL=model.flow"; exit 1; }
 	@$(PYTHON) tools/deploy.py $(MODEL) --into $(INTO)
 

@@ -44,7 +44,7 @@ def main() -> None:
         environment = {**os.environ, "PYTHONPATH": str(BUILD / "python")}
         train = [sys.executable, ROOT / "examples" / "train" / "train.py", "--quiet", "--epochs", "1", "--save"]
         subprocess.run([*train, folder / "digits.flow"], env=environment, check=True, capture_output=True)
-        save = "import sys, oneflow_py as flow; flow.onnx.save(flow.graph.load(sys.argv[1]), sys.argv[2])"
+        save = "import sys, oneflow_py as flow; flow.onnx.save(flow.graph.load(sys.argv[1]).optimize(), sys.argv[2])"
         subprocess.run([*python, save, folder / "digits.flow", folder / "digits.onnx"], env=environment, check=True)
         deploy = [sys.executable, ROOT / "tools" / "deploy.py", folder / "digits.flow", "--into", folder / "deployed"]
         subprocess.run(deploy, check=True, capture_output=True)
