@@ -1149,8 +1149,11 @@ export namespace graph {
   /** What a run of a graph takes; see `Graph.cost()`. */
   class Cost implements GraphWork {
     private constructor();
+    /** Those of all calls; see `GraphWork`. */
     readonly operations: number;
+    /** What all calls read. */
     readonly bytesRead: number;
+    /** What all calls write. */
     readonly bytesWritten: number;
     /** The size of the constants. */
     readonly constantBytes: number;

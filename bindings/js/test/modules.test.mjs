@@ -63,6 +63,7 @@ test('exported and declared names are the same', () => {
     'SaveOptions', 'ReadFileOptions', 'LoadOptions', 'TensorInfo', 'ClosenessOptions',
     'CaptureOptions', 'RunOptions', 'GraphValue', 'SizeRange', 'OnnxLoadOptions',
     'OnnxSaveOptions', 'OptimizeOptions', 'OptimizeReport', 'PassReport', 'PassInfo', 'RuleOptions', 'GraphWork',
+    'OperatorCost',
     'TensorMethods', 'DataTypes', 'DataOf', 'ElementOf', 'DTypeOf', 'IsUnknown',
   ]);
   const paths = declared.map(({path}) => path);

@@ -248,8 +248,9 @@ class Graph:
         Raises InvalidArgument for a size that is missing or unknown, and ShapeError for a value that it cannot have.
         """
         values = [(encoded_text("cost", "a size", name), _size_value(name, value)) for name, value in sizes.items()]
-        *totals, operators, table = self._handle.cost(values)
-        return Cost(*totals, [OperatorCost(*each) for each in operators], table)
+        operations, read, written, constants, peak, operators, table = self._handle.cost(values)
+        parts = [OperatorCost(*each) for each in operators]
+        return Cost(operations, read, written, constants, peak, parts, table)
 
     def picture(self) -> str:
         """Returns a drawing of the graph, an SVG image: a box for each call, and lines for the values between them."""

@@ -15,6 +15,11 @@ using Dims = std::vector<int64_t>;
 
 std::vector<Name> same(const ExportCall& call) { return {call.tensor("input", call.result_dtype())}; }
 
+std::vector<Name> dropped_out(const ExportCall& call) {
+  if (call.flag("training")) throw Unsupported("it draws random numbers");
+  return same(call);
+}
+
 Dims all_dims(int64_t rank) {
   Dims dims(static_cast<size_t>(rank));
   std::iota(dims.begin(), dims.end(), int64_t{0});
@@ -246,6 +251,7 @@ constexpr std::array kOperators{
     ExportedOperator{"constant_pad_nd", padded},
     ExportedOperator{"contiguous", same},
     ExportedOperator{"detached", same},
+    ExportedOperator{"dropout", dropped_out},
     ExportedOperator{"diagonal", diagonal_elements},
     ExportedOperator{"expand", expanded},
     ExportedOperator{"expand_as", expanded},

@@ -8,8 +8,6 @@ module OneFlow
   #     graph = OneFlow::Graph.capture(OneFlow.ones(1, 2), dynamic: :batch) { |x| (x.matmul(weight) - 5).relu }
   #     graph.(OneFlow.ones(3, 2)).shape # => [3, 2]
   class Graph
-    include GraphSession
-
     # An input, an output or a constant of a graph. Its shape has a String for each size, which says how it follows from
     # the named sizes: "64", "batch", "(time + 1)/2"; "?" if that is not known.
     ValueInfo = Struct.new(:name, :dtype, :device, :shape)

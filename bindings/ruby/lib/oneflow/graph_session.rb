@@ -2,7 +2,7 @@
 
 module OneFlow
   # What a graph keeps for its runs.
-  module GraphSession
+  class Graph
     # Makes the next runs as fast as later ones: runs the graph with inputs of zeros, which plans and takes memory. The
     # sizes are the named ones; by default those of the example of the capture.
     def warm_up(**given)
