@@ -27,7 +27,7 @@ def restrict(definitions: Definitions, names: Iterable[str], root: Path) -> Defi
     """
     gradients = {op.full_name: op for each in definitions.gradients.values() for op in each.operators}
     known = {**definitions.by_name, **gradients}
-    sources = RuntimeSources(root / "runtime")
+    sources = RuntimeSources(Path(f"{root}/runtime"))
     needed: dict[str, Op] = {}
     left = sorted({*names, *sources.called(SESSIONS)})
     while left:

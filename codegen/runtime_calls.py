@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+_OUTSIDE = re.compile("devices|generated|include|onnx|probe|tests")
 _INCLUDE = re.compile(r'^#include "([\w./]+)"', re.MULTILINE)
 _DECLARATION = re.compile(r"\bOperatorName\s+([^;={]*);")
 _NAME = re.compile(r'\(\s*"([^"]+)"\s*\)')
@@ -30,7 +31,7 @@ class RuntimeSources:
         return {
             path.relative_to(self.folder).as_posix(): path.read_text(encoding="utf-8")
             for folder in sorted(self.folder.iterdir())
-            if folder.is_dir() and folder.name not in ("devices", "generated", "include", "onnx", "probe", "tests")
+            if folder.is_dir() and not _OUTSIDE.fullmatch(folder.name)
             for path in sorted(folder.rglob("*"))
             if path.suffix in (".h", ".cpp")
         }
