@@ -143,7 +143,7 @@ class Graph {
     if (limit !== null && limit <= 0) {
       throw makeError('InvalidArgument', `memoryLimit: the limit must be positive, got ${limit}`);
     }
-    native.setMemoryLimit(this.#handle, limit ?? 0);
+    native.setRunLimit(this.#handle, limit ?? 0);
   }
 
   get report() {

@@ -585,8 +585,8 @@ void add_graph_functions(Exports& exports) {
   exports.add<save_graph<true>>("saveGraphAsync");
   exports.add<warm_up<false>>("warmUp");
   exports.add<warm_up<true>>("warmUpAsync");
-  // setMemoryLimit(graph, bytes)
-  exports.add("setMemoryLimit", [](const Call& call) {
+  // setRunLimit(graph, bytes)
+  exports.add("setRunLimit", [](const Call& call) {
     call.check(of_session_set_memory_limit(session_of(call), static_cast<uint64_t>(call.integer(1))));
   });
   exports.add<session_info>("sessionInfo");
