@@ -55,6 +55,8 @@ napi_value Exports::guarded(napi_env env, napi_callback_info info, napi_callback
 }
 
 void Exports::add_callback(const char* name, napi_callback function) {
+  // Two source files with a function of the same name would be a mistake.
+  if (object_.HasOwnProperty(name)) throw Napi::Error::New(env(), std::string("the addon has two functions ") + name);
   napi_value value;
   if (napi_create_function(env(), name, NAPI_AUTO_LENGTH, function, environment_, &value) == napi_ok) {
     add_value(name, value);
