@@ -23,7 +23,7 @@ SESSIONS = ("capi/graphs.cpp", "capi/operators.cpp", "capi/tensors.cpp")
 def restrict(definitions: Definitions, names: Iterable[str], root: Path) -> Definitions:
     """Returns the definitions of the operators with these full names, and of what they need.
 
-    `root` is the repository, whose runtime is to run them. Raises TargetError if there is no operator of a name.
+    `root` is the repository with the sources of the runtime. Raises TargetError for a name without an operator.
     """
     gradients = {op.full_name: op for each in definitions.gradients.values() for op in each.operators}
     known = {**definitions.by_name, **gradients}

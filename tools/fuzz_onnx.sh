@@ -16,7 +16,7 @@ cp tests/data/onnx/*.onnx $build/seeds-onnx/
 flags=(-std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Iruntime -Iruntime/include
   -Iruntime/generated/include)
 sources=(runtime/tests/fuzz/onnx_fuzz.cpp runtime/onnx/operators/*.cpp
-  runtime/onnx/{file,importer,load,node_call,operators,parser,tensors}.cpp)
+  runtime/onnx/{arranging,file,importer,load,node_call,operators,parser,tensors}.cpp)
 clang++-14 "${flags[@]}" "${sources[@]}" -L"$libraries" -loneflow -Wl,-rpath,"$libraries" -o $build/onnx_fuzz
 $build/onnx_fuzz -runs="$inputs" -max_len=4096 -timeout=30 -rss_limit_mb=3072 -print_final_stats=1 -seed=1 \
   -artifact_prefix=$build/ $build/found-onnx $build/seeds-onnx

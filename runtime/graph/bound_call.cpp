@@ -83,6 +83,33 @@ void BoundCall::bind(std::span<const Argument> arguments, const Registers& regis
   }
 }
 
+BoundResults::BoundResults(const Node& node, const Registers& registers) : node_(node) {
+  if (!node.gives_results) return;
+  const auto tensor = [&](ValueId result) -> const TensorRef& { return registers.tensors[index(result)]; };
+  if (node.op->schema().gives_list) {
+    for (const ValueId result : node.results) given_.push_back(to_handle(tensor(result).get()));
+    values_[0] = {OF_VALUE_TENSOR_LIST, static_cast<int32_t>(given_.size()), {.tensors = given_.data()}};
+  } else {
+    for (size_t i = 0; i < node.results.size(); ++i) values_[i] = to_value(tensor(node.results[i]));
+  }
+}
+
+void BoundResults::store(Registers& registers) {
+  if (node_.gives_results) return;
+  const auto adopt = [&](size_t i, of_tensor& result) {
+    registers.tensors[index(node_.results[i])] = TensorRef::adopt(to_tensor(std::exchange(result, nullptr)));
+  };
+  if (!node_.op->schema().gives_list) {
+    for (size_t i = 0; i < values().size(); ++i) adopt(i, values_[i].as.tensor);
+    return;
+  }
+  const bool has_all = static_cast<size_t>(values_[0].count) == node_.results.size();
+  for (size_t i = 0; has_all && i < node_.results.size(); ++i) adopt(i, values_[0].as.tensors[i]);
+  const int found = values_[0].count;
+  release_value(values_[0]);
+  if (!has_all) fail(OF_SHAPE_ERROR, "it has %d results, not %zu", found, node_.results.size());
+}
+
 void fail_in_call(const Error& error, const Program& program, size_t call) {
   if (error.is_complete()) throw error;
   throw Error(error.status(),

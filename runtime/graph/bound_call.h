@@ -45,6 +45,22 @@ class BoundCall {
   std::vector<of_tensor> tensors_;
 };
 
+// The results of a call of a node: values that are there already, if the call writes to them, or new ones.
+class BoundResults {
+ public:
+  BoundResults(const Node& node, const Registers& registers);
+  BoundResults(const BoundResults&) = delete;
+  BoundResults& operator=(const BoundResults&) = delete;
+  std::span<of_value> values() { return {values_, static_cast<size_t>(node_.op->schema().result_count)}; }
+  // Stores the new values, once the call has succeeded. Throws ShapeError for a list with another number of items.
+  void store(Registers& registers);
+
+ private:
+  const Node& node_;
+  of_value values_[kMaxResults]{};
+  std::vector<of_tensor> given_;  // the items of a list that is written to
+};
+
 // Throws an error with the number and the name of the call in which it occurred.
 [[noreturn]] void fail_in_call(const Error& error, const Program& program, size_t call);
 

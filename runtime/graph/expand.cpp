@@ -10,27 +10,10 @@ namespace {
 
 // Calls the operator of a node, which the capture that is running records.
 void run_node(const Node& node, BoundCall& bound, Registers& registers) {
-  const Schema& schema = node.op->schema();
-  std::vector<TensorRef>& tensors = registers.tensors;
   bound.bind(node, registers, nullptr);
-  of_value results[kMaxResults]{};
-  std::vector<of_tensor> list;
-  if (node.gives_results && schema.gives_list) {
-    for (const ValueId result : node.results) list.push_back(to_handle(tensors[index(result)].get()));
-    results[0] = {OF_VALUE_TENSOR_LIST, static_cast<int32_t>(list.size()), {.tensors = list.data()}};
-  } else if (node.gives_results) {
-    for (size_t i = 0; i < node.results.size(); ++i) results[i] = to_value(tensors[index(node.results[i])]);
-  }
-  call(*node.op, bound.arguments(), {results, static_cast<size_t>(schema.result_count)});
-  if (node.gives_results) return;
-  if (!schema.gives_list) {
-    for (size_t i = 0; i < node.results.size(); ++i)
-      tensors[index(node.results[i])] = TensorRef::adopt(to_tensor(results[i].as.tensor));
-    return;
-  }
-  for (size_t i = 0; i < node.results.size(); ++i)
-    tensors[index(node.results[i])] = TensorRef::adopt(to_tensor(std::exchange(results[0].as.tensors[i], nullptr)));
-  release_value(results[0]);
+  BoundResults results(node, registers);
+  call(*node.op, bound.arguments(), results.values());
+  results.store(registers);
 }
 
 // Returns the inputs of a program, with the examples of their sizes.

@@ -79,33 +79,14 @@ void Session::bind_inputs(std::span<const of_tensor> inputs, Registers& register
 
 void Session::run_step(size_t number, Workspace& workspace, of_generator generator) const {
   const Node& node = graph_->program().nodes[number];
-  const Schema& schema = node.op->schema();
-  std::vector<TensorRef>& tensors = workspace.registers.tensors;
+  Registers& registers = workspace.registers;
   const Lifetimes::Step& step = lifetimes_.steps[number];
-  workspace.bound.bind(node, workspace.registers, generator);
-  const Tensor* donated = step.donated == kNoValue ? nullptr : tensors[index(step.donated)].get();
-  of_value results[kMaxResults]{};
-  std::vector<of_tensor> list;
-  if (node.gives_results && schema.gives_list) {
-    for (const ValueId result : node.results) list.push_back(to_handle(tensors[index(result)].get()));
-    results[0] = {OF_VALUE_TENSOR_LIST, static_cast<int32_t>(list.size()), {.tensors = list.data()}};
-  } else if (node.gives_results) {
-    for (size_t i = 0; i < node.results.size(); ++i) results[i] = to_value(tensors[index(node.results[i])]);
-  }
-  const auto count = static_cast<size_t>(schema.result_count);
-  call_inside(*node.op, nullptr, workspace.bound.arguments(), {results, count}, false, donated);
-  if (!node.gives_results && schema.gives_list) {
-    const bool has_all = static_cast<size_t>(results[0].count) == node.results.size();
-    for (size_t i = 0; has_all && i < node.results.size(); ++i)
-      tensors[index(node.results[i])] = TensorRef::adopt(to_tensor(std::exchange(results[0].as.tensors[i], nullptr)));
-    const int found = results[0].count;
-    release_value(results[0]);
-    if (!has_all) fail(OF_SHAPE_ERROR, "it has %d results, not %zu", found, node.results.size());
-  } else if (!node.gives_results) {
-    for (size_t i = 0; i < count; ++i)
-      tensors[index(node.results[i])] = TensorRef::adopt(to_tensor(results[i].as.tensor));
-  }
-  for (const ValueId value : step.released) tensors[index(value)] = {};
+  workspace.bound.bind(node, registers, generator);
+  const Tensor* donated = step.donated == kNoValue ? nullptr : registers.tensors[index(step.donated)].get();
+  BoundResults results(node, registers);
+  call_inside(*node.op, nullptr, workspace.bound.arguments(), results.values(), false, donated);
+  results.store(registers);
+  for (const ValueId value : step.released) registers.tensors[index(value)] = {};
 }
 
 void Session::store_outputs(std::span<of_value> outputs, const Registers& registers) const {

@@ -102,19 +102,31 @@ struct GraphProto {
   bool has_sparse_initializers = false;
 };
 
+// The versions of operators, by domain, where "" is ONNX's own.
+using Opsets = std::map<std::string_view, int64_t>;
+
+// Returns the version of a domain's operators; 1 if it is not stated.
+inline int64_t version_of(const Opsets& opsets, std::string_view domain) {
+  const auto found = opsets.find(domain);
+  return found == opsets.end() ? 1 : found->second;
+}
+
 struct FunctionProto {
   std::string_view name, domain;
   std::vector<std::string_view> inputs, outputs;
   std::vector<AttributeProto> defaults;
   std::vector<NodeProto> nodes;
-  std::map<std::string_view, int64_t> opsets;  // by domain
+  Opsets opsets;
 };
 
 struct ModelProto {
   int64_t format_version = 0;
-  std::map<std::string_view, int64_t> opsets;  // by domain, where "" is ONNX's own
+  Opsets opsets;
   GraphProto graph;
   std::vector<FunctionProto> functions;
+
+  // Returns the function that a node calls, or null.
+  const FunctionProto* find_function(const NodeProto& node) const;
 };
 
 // Parses a model, whose views refer to `bytes`. Throws InvalidArgument for a malformed file.

@@ -36,14 +36,14 @@ ValueRef Scope::find(std::string_view name) const {
   return nullptr;
 }
 
-std::vector<const ValueProto*> Importer::inputs() const {
-  std::vector<const ValueProto*> found;
-  for (const ValueProto& input : model_.graph.inputs) {
-    const auto is_same = [&](const TensorProto& tensor) { return tensor.name == input.name; };
-    if (given_.contains(std::string(input.name)) || std::ranges::any_of(model_.graph.initializers, is_same)) continue;
-    found.push_back(&input);
-  }
-  return found;
+std::vector<const ValueProto*> open_inputs(const ModelProto& model, const std::map<std::string, Tensor>& given) {
+  std::unordered_set<std::string_view> known;
+  for (const TensorProto& tensor : model.graph.initializers) known.insert(tensor.name);
+  for (const auto& [name, tensor] : given) known.insert(name);
+  std::vector<const ValueProto*> open;
+  for (const ValueProto& input : model.graph.inputs)
+    if (!known.contains(input.name)) open.push_back(&input);
+  return open;
 }
 
 bool Importer::is_too_large(const NodeProto& node, int64_t elements) {
@@ -64,9 +64,8 @@ std::vector<Tensor> Importer::run(of_capture capture, const std::vector<Tensor>&
   Scope& scope = new_scope(nullptr, true);
   scope.opsets = &model_.opsets;
   for (const auto& [name, tensor] : given_) scope.set(name, std::make_shared<Value>(Value{name, tensor}));
-  const std::vector<const ValueProto*> inputs = this->inputs();
-  for (size_t i = 0; i < inputs.size(); ++i)
-    scope.set(inputs[i]->name, std::make_shared<Value>(Value{std::string(inputs[i]->name), {}, false, tensors[i]}));
+  for (size_t i = 0; i < inputs_.size(); ++i)
+    scope.set(inputs_[i]->name, std::make_shared<Value>(Value{std::string(inputs_[i]->name), {}, false, tensors[i]}));
   std::vector<Tensor> outputs;
   for (const ValueRef& value : run_graph(model_.graph, scope)) {
     if (!value->varies && value->is_known()) name(*value);
@@ -109,20 +108,9 @@ void Importer::run_nodes(std::span<const NodeProto> nodes, Scope& scope) {
   }
 }
 
-const FunctionProto* Importer::function_of(const NodeProto& node) const {
-  for (const FunctionProto& function : model_.functions)
-    if (function.name == node.type &&
-        (function.domain == node.domain || (function.domain == "ai.onnx" && node.domain.empty())))
-      return &function;
-  return nullptr;
-}
-
 int64_t Importer::opset_of(const NodeProto& node, const Scope& scope) const {
-  for (const Scope* around = &scope; around; around = around->outer()) {
-    if (!around->opsets) continue;
-    const auto found = around->opsets->find(node.domain);
-    return found == around->opsets->end() ? 1 : found->second;
-  }
+  for (const Scope* around = &scope; around; around = around->outer())
+    if (around->opsets) return version_of(*around->opsets, node.domain);
   return 1;
 }
 
@@ -135,7 +123,8 @@ std::vector<ValueRef> Importer::call(const NodeProto& node, Scope& scope) {
       if (!operands.back() && !name.empty())
         throw InvalidArgument("its input '" + std::string(name) + "' is not the result of a node before");
     }
-    if (const FunctionProto* const function = function_of(node)) return call_function(node, *function, operands, scope);
+    if (const FunctionProto* const function = model_.find_function(node))
+      return call_function(node, *function, operands, scope);
     const Operator* const found = find_operator(node.domain, node.type, opset);
     if (!found) throw Unsupported("this operator cannot be loaded");
     return call_operator(node, *found, opset, operands, scope);

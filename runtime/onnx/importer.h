@@ -29,14 +29,14 @@ class Scope {
   Scope(const Scope* outer, bool runs_once) : outer_(outer), runs_once_(runs_once) {}
 
   void set(std::string_view name, ValueRef value) { values_[name] = std::move(value); }
-  // Returns null if there is no value of this name.
+  // Returns the value with a name, or null.
   ValueRef find(std::string_view name) const;
   bool runs_once() const { return runs_once_; }
 
   const Scope* outer() const { return outer_; }
 
   // The versions of operators, of a model or a function; null for graphs inside it.
-  const std::map<std::string_view, int64_t>* opsets = nullptr;
+  const Opsets* opsets = nullptr;
   // The attributes with which a function is called.
   std::map<std::string_view, const AttributeProto*> attributes = {};
 
@@ -51,14 +51,19 @@ class TooManyNodes : public Unsupported {
   using Unsupported::Unsupported;
 };
 
+// Returns the inputs of a model that have no elements yet: they are neither initializers nor given.
+std::vector<const ValueProto*> open_inputs(const ModelProto& model, const std::map<std::string, Tensor>& given);
+
 class Importer {
  public:
   // `given` are the elements of inputs that are constants of the graph.
   Importer(const ModelProto& model, ModelFiles& files, std::map<std::string, Tensor> given, bool sizes_vary)
-      : model_(model), files_(files), given_(std::move(given)), sizes_vary_(sizes_vary) {}
+      : model_(model),
+        files_(files),
+        given_(std::move(given)),
+        inputs_(open_inputs(model, given_)),
+        sizes_vary_(sizes_vary) {}
 
-  // Returns the inputs of the model that are inputs of the graph.
-  std::vector<const ValueProto*> inputs() const;
   // Runs the model with tensors for these, and returns the outputs.
   std::vector<Tensor> run(of_capture capture, const std::vector<Tensor>& inputs);
 
@@ -86,12 +91,12 @@ class Importer {
                                 Scope& scope);
   std::vector<ValueRef> record(const NodeProto& node, const Operator& found, int64_t opset, const Operands& operands,
                                Scope& scope);
-  const FunctionProto* function_of(const NodeProto& node) const;
   int64_t opset_of(const NodeProto& node, const Scope& scope) const;
 
   const ModelProto& model_;
   ModelFiles& files_;
   const std::map<std::string, Tensor> given_;
+  const std::vector<const ValueProto*> inputs_;
   const bool sizes_vary_;
   of_capture capture_ = nullptr;
   int function_depth_ = 0;

@@ -156,19 +156,14 @@ class Loader {
   }
 
   template <class Note>
-  void visit(const GraphProto& graph, const std::map<std::string_view, int64_t>& opsets, Note& note) const {
+  void visit(const GraphProto& graph, const Opsets& opsets, Note& note) const {
     for (const NodeProto& node : graph.nodes) visit(node, opsets, note);
   }
 
   template <class Note>
-  void visit(const NodeProto& node, const std::map<std::string_view, int64_t>& opsets, Note& note) const {
-    const auto version = opsets.find(node.domain);
-    const int64_t opset = version == opsets.end() ? 1 : version->second;
-    const bool is_function = std::ranges::any_of(model_.functions, [&](const FunctionProto& function) {
-      return function.name == node.type &&
-             (function.domain == node.domain || (function.domain == "ai.onnx" && node.domain.empty()));
-    });
-    if (!is_function && !find_operator(node.domain, node.type, opset)) note(node, opset);
+  void visit(const NodeProto& node, const Opsets& opsets, Note& note) const {
+    const int64_t opset = version_of(opsets, node.domain);
+    if (!model_.find_function(node) && !find_operator(node.domain, node.type, opset)) note(node, opset);
     for (const AttributeProto& attribute : node.attributes)
       for (const GraphProto& graph : attribute.graphs) visit(graph, opsets, note);
   }
@@ -190,9 +185,8 @@ class Loader {
   }
 
   void find_inputs(std::span<const of_named_size> given) {
-    const Importer importer(model_, files_, given_, false);
     std::set<std::string> known_names;
-    for (const ValueProto* const input : importer.inputs()) {
+    for (const ValueProto* const input : open_inputs(model_, given_)) {
       const std::string name(input->name);
       if (!input->is_tensor) throw Unsupported("the input '" + name + "' is not a tensor");
       if (!input->has_shape) throw Unsupported("the model does not say what rank the input '" + name + "' has");
@@ -264,31 +258,22 @@ class Loader {
       nodes[i + 1].key = inputs_[i].name.c_str();
       nodes[i + 1].as.tensor = tensors[i].get();
     }
-    of_capture handle = nullptr;
-    check(of_capture_create(nodes.data(), nodes.size(), &options, &handle));
-    const std::unique_ptr<of_capture_object, decltype(&of_capture_release)> owned(handle, of_capture_release);
     Importer importer(model_, files_, given_, !ranges.empty());
-    std::vector<of_tensor> handles(tensors.size());
-    for (bool goes_on = false; check(of_capture_begin(handle, handles.data(), &goes_on)), goes_on;) {
-      try {
-        const std::vector<Tensor> outputs = importer.run(handle, std::vector<Tensor>(handles.begin(), handles.end()));
-        std::vector<of_file_node> results = dictionary(outputs.size());
-        for (size_t i = 0; i < outputs.size(); ++i) results[i + 1].as.tensor = outputs[i].get();
-        std::vector<std::string> names;
-        for (const ValueProto& output : model_.graph.outputs) names.emplace_back(output.name);
-        for (size_t i = 0; i < outputs.size(); ++i) results[i + 1].key = names[i].c_str();
-        // One output is a tensor by itself.
-        const size_t skipped = outputs.size() == 1 ? 1 : 0;
-        if (skipped) results[1].key = nullptr;
-        check(of_capture_end(handle, results.data() + skipped, results.size() - skipped));
-      } catch (...) {
-        of_capture_cancel(handle);
-        throw;
+    const auto run = [&](of_capture capture, const std::vector<Tensor>& given, auto&& end) {
+      const std::vector<Tensor> outputs = importer.run(capture, given);
+      std::vector<of_file_node> results = dictionary(outputs.size());
+      std::vector<std::string> names;
+      for (const ValueProto& output : model_.graph.outputs) names.emplace_back(output.name);
+      for (size_t i = 0; i < outputs.size(); ++i) {
+        results[i + 1].key = names[i].c_str();
+        results[i + 1].as.tensor = outputs[i].get();
       }
-    }
-    of_graph graph = nullptr;
-    check(of_capture_finish(handle, &graph));
-    return Graph(graph);
+      // One output is a tensor by itself.
+      const size_t skipped = outputs.size() == 1 ? 1 : 0;
+      if (skipped) results[1].key = nullptr;
+      end(results.data() + skipped, results.size() - skipped);
+    };
+    return detail::capture_runs(nodes, tensors.size(), &options, run);
   }
 
   ModelFiles files_;

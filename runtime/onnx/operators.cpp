@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <unordered_map>
 
 namespace oneflow::onnx {
 
@@ -31,10 +32,19 @@ size_t edit_distance(std::string_view from, std::string_view to) {
 }  // namespace
 
 const Operator* find_operator(std::string_view domain, std::string_view name, int64_t opset) {
+  // A model looks up each of its nodes in each run.
+  static const std::unordered_multimap<std::string_view, const Operator*> by_name = [] {
+    std::unordered_multimap<std::string_view, const Operator*> all;
+    for (const auto family : kFamilies)
+      for (const Operator& op : family()) all.emplace(op.name, &op);
+    return all;
+  }();
   const Operator* best = nullptr;
-  for (const auto family : kFamilies)
-    for (const Operator& op : family())
-      if (op.name == name && op.domain == domain && op.since <= opset && (!best || op.since > best->since)) best = &op;
+  const auto [first, last] = by_name.equal_range(name);
+  for (auto found = first; found != last; ++found) {
+    const Operator& op = *found->second;
+    if (op.domain == domain && op.since <= opset && (!best || op.since > best->since)) best = &op;
+  }
   return best;
 }
 

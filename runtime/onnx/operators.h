@@ -26,6 +26,11 @@ struct Operator {
   std::string_view domain = "";
 };
 
+// Returns the form of an operator that takes the operands of one of ours.
+constexpr Operator ours(const char* name, const char* function, int64_t since = 1) {
+  return {name, since, nullptr, nullptr, function};
+}
+
 // Returns the form of an operator in an opset; null if there is none.
 const Operator* find_operator(std::string_view domain, std::string_view name, int64_t opset);
 // Returns the operator that takes the same operands as one of ours; null if there is none.

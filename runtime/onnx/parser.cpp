@@ -251,7 +251,7 @@ GraphProto read_graph(pbf_reader message, int depth) {
   return graph;
 }
 
-void read_opset(pbf_reader message, std::map<std::string_view, int64_t>& opsets) {
+void read_opset(pbf_reader message, Opsets& opsets) {
   std::string_view domain;
   int64_t version = 0;
   while (message.next()) {
@@ -332,6 +332,14 @@ auto read_all(std::span<const char> bytes, Read&& read) {
 }
 
 }  // namespace
+
+const FunctionProto* ModelProto::find_function(const NodeProto& node) const {
+  for (const FunctionProto& function : functions)
+    if (function.name == node.type &&
+        (function.domain == node.domain || (function.domain == "ai.onnx" && node.domain.empty())))
+      return &function;
+  return nullptr;
+}
 
 ModelProto parse_model(std::span<const char> bytes) {
   return read_all(bytes, [](pbf_reader message) { return read_model(message); });

@@ -35,7 +35,7 @@ of_op_info info_of(of_op op) {
 
 bool is_composite(of_op op) { return std::string_view(info_of(op).kind) == "composite"; }
 
-// Returns a graph with calls that have a form in the opset, as far as there are any. Those of `refused` have none.
+// Expands the composites that have no form in the opset, or are among `refused`, to the calls of their bodies.
 Graph expanded(const Graph& graph, int64_t opset, const std::set<of_op>& refused) {
   std::vector<of_op> kept;
   bool is_needed = false;

@@ -104,14 +104,22 @@ Napi::Value session_to_js(Napi::Env env, Owned<of_session_object> session) {
   return owner_of<release_session>(env, session.release());
 }
 
+// Creates the session of a new graph, whose reference it takes.
+of_status open_session(of_graph graph, Owned<of_session_object>& result) {
+  const Owned<of_graph_object> owned(graph);
+  of_session session = nullptr;
+  const of_status status = of_session_create(graph, nullptr, &session);
+  result.reset(session);
+  return status;
+}
+
 // finishCapture(capture): returns a graph.
 Napi::Value finish_capture(const Call& call) {
   of_graph graph = nullptr;
   call.check(of_capture_finish(capture_of(call).handle.get(), &graph));
-  const Owned<of_graph_object> owned(graph);
-  of_session session = nullptr;
-  call.check(of_session_create(graph, nullptr, &session));
-  return session_to_js(call.Env(), Owned<of_session_object>(session));
+  Owned<of_session_object> session;
+  call.check(open_session(graph, session));
+  return session_to_js(call.Env(), std::move(session));
 }
 
 class LoadTask : public Task {
@@ -163,12 +171,8 @@ class LoadOnnxTask : public Task {
     options.values = tensors.data();
     options.value_count = values_.size();
     of_graph graph = nullptr;
-    if (const of_status status = of_onnx_load(path_.c_str(), &options, &graph); status != OF_OK) return status;
-    const Owned<of_graph_object> owned(graph);
-    of_session session = nullptr;
-    const of_status status = of_session_create(graph, nullptr, &session);
-    session_.reset(session);
-    return status;
+    const of_status status = of_onnx_load(path_.c_str(), &options, &graph);
+    return status == OF_OK ? open_session(graph, session_) : status;
   }
   Napi::Value finish(Environment& environment) override {
     return session_to_js(environment.env(), std::move(session_));
@@ -362,12 +366,7 @@ class OptimizeTask : public Task {
     options_.input_count = inputs_.size();
     of_graph graph = nullptr;
     const of_status status = of_graph_optimize(of_session_graph(session_.get()), &options_, &graph, &report_);
-    if (status != OF_OK) return status;
-    const Owned<of_graph_object> owned(graph);
-    of_session session = nullptr;
-    const of_status created = of_session_create(graph, nullptr, &session);
-    optimized_.reset(session);
-    return created;
+    return status == OF_OK ? open_session(graph, optimized_) : status;
   }
   // Returns {handle, passes, error, table}.
   Napi::Value finish(Environment& environment) override {

@@ -204,14 +204,18 @@ class Graph:
         if isinstance(without, str) or not isinstance(without, Sequence | set | frozenset):
             raise TypeMismatch(f"optimize: without must be a list of str, got {type_name(without)}")
         names = [encoded_text("optimize", "a name in without", name) for name in without]
-        arguments = inputs if isinstance(inputs, tuple | list) else (inputs,)
-        tensors = [] if inputs is None else self._tensors(tuple(arguments), {})
+        tensors = self._examples(inputs)
         return self._optimized(level, names, measure, tensors, rules, only_rules=False, weights=weights)
+
+    def _examples(self, inputs: Any) -> list[Tensor]:
+        """Returns the tensors of inputs that are given for measuring errors: none for None."""
+        if inputs is None:
+            return []
+        return self._tensors(tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,), {})
 
     def rewrite(self, *rules: Rule, inputs: Any = None, measure: bool = True) -> Graph:
         """Returns a graph to which rules were applied, and nothing else; see `rule` and `optimize`."""
-        arguments = inputs if isinstance(inputs, tuple | list) else (inputs,)
-        tensors = [] if inputs is None else self._tensors(tuple(arguments), {})
+        tensors = self._examples(inputs)
         return self._optimized(0, [], measure, tensors, rules, only_rules=True)
 
     def _optimized(

@@ -13,6 +13,16 @@
 namespace oneflow::python {
 namespace {
 
+// A named size: its name, minimum, maximum and step.
+using Size = std::tuple<nb::bytes, int64_t, int64_t, int64_t>;
+
+// Returns named sizes for the C API, which borrow their names.
+std::vector<of_named_size> named_sizes(const std::vector<Size>& sizes) {
+  std::vector<of_named_size> named;
+  for (const auto& [name, minimum, maximum, step] : sizes) named.push_back({name.c_str(), minimum, maximum, step});
+  return named;
+}
+
 // A capture that is under way.
 struct Capture {
   Owned<of_capture, of_capture_release> handle;
@@ -35,12 +45,10 @@ struct Capture {
 
 // Starts a capture. A size is its name, minimum, maximum and step, a dimension the numbers of an input, of its
 // dimension and of its size.
-Capture start_capture(const std::vector<Node>& inputs,
-                      const std::vector<std::tuple<nb::bytes, int64_t, int64_t, int64_t>>& sizes,
+Capture start_capture(const std::vector<Node>& inputs, const std::vector<Size>& sizes,
                       const std::vector<std::tuple<uint64_t, int32_t, int32_t>>& dimensions) {
   const std::vector<of_file_node> nodes = nodes_of(inputs);
-  std::vector<of_named_size> named;
-  for (const auto& [name, minimum, maximum, step] : sizes) named.push_back({name.c_str(), minimum, maximum, step});
+  const std::vector<of_named_size> named = named_sizes(sizes);
   std::vector<of_named_dimension> places;
   for (const auto& [input, dim, size] : dimensions) places.push_back({input, dim, size});
   of_capture_options options{};
@@ -139,10 +147,9 @@ Graph load_graph(const nb::bytes& path, bool verify) {
 }
 
 // Loads an ONNX model. A size is its name, minimum, maximum and step; values are inputs that become constants.
-Graph load_onnx(const nb::bytes& path, const std::vector<std::tuple<nb::bytes, int64_t, int64_t, int64_t>>& sizes,
+Graph load_onnx(const nb::bytes& path, const std::vector<Size>& sizes,
                 const std::vector<std::pair<nb::bytes, BorrowedTensor>>& values) {
-  std::vector<of_named_size> named;
-  for (const auto& [name, minimum, maximum, step] : sizes) named.push_back({name.c_str(), minimum, maximum, step});
+  const std::vector<of_named_size> named = named_sizes(sizes);
   std::vector<const char*> names;
   std::vector<of_tensor> tensors;
   for (const auto& [name, tensor] : values) {

@@ -199,6 +199,33 @@ class Session {
   of_session handle_ = nullptr;
 };
 
+namespace detail {
+
+/// Captures a program: `run(capture, tensors, end)` is called for each run with tensors for the inputs, of which there
+/// are `count`, and ends it with end(nodes, count).
+template <class Run>
+Graph capture_runs(const std::vector<of_file_node>& inputs, size_t count, const of_capture_options* options,
+                   Run&& run) {
+  of_capture handle = nullptr;
+  check(of_capture_create(inputs.data(), inputs.size(), options, &handle));
+  const std::unique_ptr<of_capture_object, decltype(&of_capture_release)> capture(handle, of_capture_release);
+  std::vector<of_tensor> handles(count);
+  for (bool goes_on = false; check(of_capture_begin(handle, handles.data(), &goes_on)), goes_on;) {
+    try {
+      run(handle, std::vector<Tensor>(handles.begin(), handles.end()),
+          [&](const of_file_node* nodes, size_t size) { check(of_capture_end(handle, nodes, size)); });
+    } catch (...) {
+      of_capture_cancel(handle);
+      throw;
+    }
+  }
+  of_graph graph = nullptr;
+  check(of_capture_finish(handle, &graph));
+  return Graph(graph);
+}
+
+}  // namespace detail
+
 /// Captures a function of tensors as a graph; see graph.h. Its inputs are called "0", "1" and so on. `options` says
 /// which sizes vary.
 template <class Function>
@@ -210,24 +237,12 @@ Graph capture(const std::vector<Tensor>& examples, Function&& function, const of
     for (size_t i = 0; i < tensors.size(); ++i) nodes[i + 1].as.tensor = tensors[i].get();
     return nodes;
   };
-  const std::vector<of_file_node> inputs = nodes_of(examples);
-  of_capture handle = nullptr;
-  check(of_capture_create(inputs.data(), inputs.size(), options, &handle));
-  const std::unique_ptr<of_capture_object, decltype(&of_capture_release)> capture(handle, of_capture_release);
-  std::vector<of_tensor> handles(examples.size());
-  for (bool goes_on = false; check(of_capture_begin(handle, handles.data(), &goes_on)), goes_on;) {
-    try {
-      const std::vector<Tensor> outputs = function(std::vector<Tensor>(handles.begin(), handles.end()));
-      const std::vector<of_file_node> nodes = nodes_of(outputs);
-      check(of_capture_end(handle, nodes.data(), nodes.size()));
-    } catch (...) {
-      of_capture_cancel(handle);
-      throw;
-    }
-  }
-  of_graph graph = nullptr;
-  check(of_capture_finish(handle, &graph));
-  return Graph(graph);
+  return detail::capture_runs(nodes_of(examples), examples.size(), options,
+                              [&](of_capture, const std::vector<Tensor>& inputs, auto&& end) {
+                                const std::vector<Tensor> outputs = function(inputs);
+                                const std::vector<of_file_node> nodes = nodes_of(outputs);
+                                end(nodes.data(), nodes.size());
+                              });
 }
 
 }  // namespace oneflow

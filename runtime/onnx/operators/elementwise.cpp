@@ -165,10 +165,6 @@ std::vector<Tensor> bit_shift(NodeCall& node) {
 
 std::vector<Tensor> bias_gelu(NodeCall& node) { return {gelu(add(node.tensor(0), node.tensor(1)))}; }
 
-constexpr Operator ours(const char* name, const char* function, int64_t since = 1) {
-  return {name, since, nullptr, nullptr, function};
-}
-
 constexpr std::array kOperators{
     ours("Abs", "abs"),
     ours("Acos", "acos"),

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <oneflow/oneflow.hpp>
 
+#include "onnx/arranging.h"
 #include "onnx/operators.h"
 
 namespace oneflow::onnx {
@@ -212,14 +213,12 @@ std::vector<Tensor> reversed_sequence(NodeCall& node) {
   const int64_t batch_axis = wrap_axis(node.integer("batch_axis", 1), x.rank());
   const int64_t time_axis = wrap_axis(node.integer("time_axis", 0), x.rank());
   const int64_t batch = x.size(batch_axis), time = x.size(time_axis);
-  const Tensor lengths = reshape(node.tensor(1).to(int64), {1, batch});
-  const Tensor steps = reshape(arange(time, int64, x.device()), {time, 1});
-  Tensor places = where(lt(steps, lengths), sub(sub(lengths, 1), steps), steps);
+  Tensor places = reversed_places(time, node.tensor(1));
   if (batch_axis < time_axis) places = transpose(places, 0, 1);
   Sizes shape(static_cast<size_t>(x.rank()), 1);
   shape[static_cast<size_t>(batch_axis)] = batch;
   shape[static_cast<size_t>(time_axis)] = time;
-  return {gather(x, time_axis, broadcast_to(reshape(places, shape), Sizes(x.sizes().begin(), x.sizes().end())))};
+  return {gather(x, time_axis, broadcast_to(reshape(places, shape), sizes_of(x)))};
 }
 
 constexpr std::array kOperators{

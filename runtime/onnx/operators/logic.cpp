@@ -8,10 +8,6 @@ namespace oneflow::onnx {
 
 namespace {
 
-constexpr Operator ours(const char* name, const char* function, int64_t since = 1) {
-  return {name, since, nullptr, nullptr, function};
-}
-
 constexpr std::array kOperators{
     ours("And", "logical_and"),
     ours("Or", "logical_or"),

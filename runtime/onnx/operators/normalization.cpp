@@ -2,6 +2,7 @@
 #include <array>
 #include <oneflow/oneflow.hpp>
 
+#include "onnx/arranging.h"
 #include "onnx/operators.h"
 
 namespace oneflow::onnx {
@@ -84,10 +85,7 @@ std::vector<Tensor> normalized_response(NodeCall& node) {
   if (size % 2 == 1) return {local_response_norm(x, size, alpha, beta, bias)};
   // The window of an even size begins nearer.
   const Tensor squares = mul(x, x);
-  Sizes amounts(static_cast<size_t>(2 * (x.rank() - 1)), 0);
-  amounts[amounts.size() - 2] = (size - 1) / 2;
-  amounts[amounts.size() - 1] = size - 1 - (size - 1) / 2;
-  const Tensor padded = pad(squares, amounts, "constant", 0);
+  const Tensor padded = pad_dim(squares, 1, (size - 1) / 2, size - 1 - (size - 1) / 2);
   Tensor sum_of_window = slice(padded, 1, 0, x.size(1));
   for (int64_t i = 1; i < size; ++i) sum_of_window = add(sum_of_window, slice(padded, 1, i, i + x.size(1)));
   return {div(x, pow(add(mul(sum_of_window, alpha / static_cast<double>(size)), bias), beta))};

@@ -4,6 +4,7 @@
 #include <functional>
 #include <oneflow/oneflow.hpp>
 
+#include "onnx/arranging.h"
 #include "onnx/operators.h"
 
 namespace oneflow::onnx {
@@ -141,11 +142,7 @@ std::vector<Activation> activations_of(const NodeCall& node, const std::vector<s
 // Reverses the first `lengths` steps of each sequence of a batch: (time, batch, features).
 Tensor reversed(const Tensor& x, const Tensor& lengths) {
   if (lengths.is_empty_handle()) return flip(x, {0});
-  const int64_t time = x.size(0), batch = x.size(1);
-  const Tensor steps = reshape(arange(time, int64, x.device()), {time, 1});
-  const Tensor ends = reshape(lengths.to(int64), {1, batch});
-  const Tensor places = where(lt(steps, ends), sub(sub(ends, 1), steps), steps);
-  return gather(x, 0, broadcast_to(unsqueeze(places, -1), Sizes(x.sizes().begin(), x.sizes().end())));
+  return gather(x, 0, broadcast_to(unsqueeze(reversed_places(x.size(0), lengths), -1), sizes_of(x)));
 }
 
 std::vector<Tensor> run_network(NodeCall& node, const Network& network, Step step) {

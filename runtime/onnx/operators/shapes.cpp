@@ -4,6 +4,7 @@
 #include <numeric>
 #include <oneflow/oneflow.hpp>
 
+#include "onnx/arranging.h"
 #include "onnx/importer.h"
 #include "onnx/operators.h"
 
@@ -12,8 +13,6 @@ namespace oneflow::onnx {
 namespace {
 
 using Sizes = std::vector<int64_t>;
-
-Sizes sizes_of(const Tensor& tensor) { return {tensor.sizes().begin(), tensor.sizes().end()}; }
 
 // Returns a value for sizes of a tensor, which are numbers in the graph.
 ValueRef sizes_value(const NodeCall& node, const Tensor& tensor, const Sizes& sizes, bool is_scalar) {
@@ -255,10 +254,7 @@ std::vector<Tensor> centered(NodeCall& node) {
       const int64_t start = -difference / 2;
       x = slice(x, axis, start, start + target[i]);
     } else if (difference > 0) {
-      Sizes amounts(static_cast<size_t>(2 * (x.rank() - axis)), 0);
-      amounts[amounts.size() - 2] = difference / 2;
-      amounts[amounts.size() - 1] = difference - difference / 2;
-      x = pad(x, amounts, "constant", 0);
+      x = pad_dim(x, axis, difference / 2, difference - difference / 2);
     }
   }
   return {x};

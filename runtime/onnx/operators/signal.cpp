@@ -4,6 +4,7 @@
 #include <numbers>
 #include <oneflow/oneflow.hpp>
 
+#include "onnx/arranging.h"
 #include "onnx/operators.h"
 #include "onnx/tensors.h"
 
@@ -31,18 +32,10 @@ std::pair<Tensor, Tensor> waves(const NodeCall& node, int64_t length, int64_t co
   return {matrix(cosines), matrix(sines)};
 }
 
-// Cuts or pads a dimension to a length.
-Tensor with_length(const Tensor& x, int64_t dim, int64_t length) {
-  if (x.size(dim) >= length) return slice(x, dim, 0, length);
-  Sizes amounts(static_cast<size_t>(2 * (x.rank() - dim)), 0);
-  amounts.back() = length - x.size(dim);
-  return pad(x, amounts, "constant", 0);
-}
-
 // Transforms dimension `axis` of x (..., 1 or 2), whose last dimension holds the real and the imaginary part.
 Tensor transformed(const NodeCall& node, const Tensor& given, int64_t axis, int64_t length, bool inverse,
                    bool onesided) {
-  const Tensor x = with_length(given, axis, length);
+  const Tensor x = range_of_dim(given, axis, 0, length);
   const int64_t count = onesided && !inverse ? length / 2 + 1 : length;
   const auto [cosines, sines] = waves(node, length, count, inverse ? 1 : -1, x.dtype());
   const auto times = [&](const Tensor& part, const Tensor& matrix) {

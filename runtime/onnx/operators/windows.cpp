@@ -4,6 +4,7 @@
 #include <limits>
 #include <oneflow/oneflow.hpp>
 
+#include "onnx/arranging.h"
 #include "onnx/operators.h"
 
 namespace oneflow::onnx {
@@ -145,12 +146,7 @@ std::vector<Tensor> convolve_transposed(NodeCall& node) {
   Tensor result = convolution(x, weight, Tensor(), strides, Sizes(rank, 0), dilations, true, Sizes(rank, 0), groups);
   for (size_t i = 0; i < rank; ++i) {
     const int64_t dim = static_cast<int64_t>(i) + 2, end = result.size(dim) + extra[i] - after[i];
-    if (end > result.size(dim)) {
-      Sizes amounts(2 * (rank - i), 0);
-      amounts.back() = end - result.size(dim);
-      result = pad(result, amounts, "constant", 0);
-    }
-    result = slice(result, dim, before[i], end);
+    result = range_of_dim(result, dim, before[i], end);
   }
   if (bias.is_empty_handle()) return {result};
   Sizes shape(rank + 1, 1);
@@ -334,12 +330,7 @@ std::vector<Tensor> columns_to_image(NodeCall& node) {
       convolution(reshape(x, blocks), weight, Tensor(), strides, Sizes(rank, 0), dilations, true, Sizes(rank, 0), 1);
   for (size_t i = 0; i < rank; ++i) {
     const int64_t dim = static_cast<int64_t>(i) + 2, end = pads[i] + image[i];
-    if (end > result.size(dim)) {
-      Sizes amounts(2 * (rank - i), 0);
-      amounts.back() = end - result.size(dim);
-      result = pad(result, amounts, "constant", 0);
-    }
-    result = slice(result, dim, pads[i], end);
+    result = range_of_dim(result, dim, pads[i], end);
   }
   Sizes shape{x.size(0), channels};
   shape.insert(shape.end(), image.begin(), image.end());

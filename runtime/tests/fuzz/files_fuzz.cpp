@@ -1,11 +1,5 @@
 // A libFuzzer target for files of tensors: any content must be readable or give one of the documented errors. The first
 // byte of an input selects the format; the rest is the file.
-#include <sys/mman.h>
-#include <unistd.h>
-
-#include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -13,6 +7,7 @@
 #include "files/numpy.h"
 #include "files/safetensors.h"
 #include "files/structure.h"
+#include "tests/fuzz/input_file.h"
 
 namespace {
 
@@ -24,20 +19,6 @@ constexpr uint64_t kMostBytes = 1 << 22;
 
 constexpr Contents (*kFormats[])(Ref<const SourceFile>) = {open_safetensors, open_npz, open_npy,
                                                            open_safetensors_index};
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
-
-// Returns a path whose file has the content.
-std::string path_of(const uint8_t* data, size_t bytes) {
-  static const int descriptor = memfd_create("input", 0);
-  require(ftruncate(descriptor, static_cast<off_t>(bytes)) == 0, "the file can be resized");
-  require(pwrite(descriptor, data, bytes, 0) == static_cast<ssize_t>(bytes), "the file can be written");
-  return "/proc/self/fd/" + std::to_string(descriptor);
-}
 
 void read(const Contents& contents) {
   for (const Entry& entry : contents.entries) {
