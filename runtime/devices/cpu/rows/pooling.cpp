@@ -95,52 +95,112 @@ struct Axis {
   int64_t reach() const { return (count - 1) * step + (size - 1) * apart + 1; }
 };
 
-// Folds the windows of planes: first rows into one row, which has room for the border, and then its windows.
+// Loops over whole vectors are faster. They compute elements after the end of what is asked, which are not used.
 template <class T>
-struct Pooling {
-  const Axis& rows;
-  const Axis& columns;
-  void (*fold_rows)(const T* const* rows, int64_t row_count, T* result, int64_t count);
-  void (*fold_windows)(const RowWindows<T>& windows);
-  T border;   // what the elements of the border are
-  T divisor;  // of all results
+constexpr int64_t rounded_up(int64_t count) {
+  constexpr int64_t lanes = 64 / sizeof(T);
+  return divide_up(count, lanes) * lanes;
+}
 
-  void run(const T* input, T* result, T* row, std::vector<const T*>& folded) const {
-    const int64_t inside = std::min(columns.length, columns.reach() - columns.border);
-    for (int64_t y = 0; y < rows.count; ++y, result += columns.count) {
-      folded.clear();
-      for (int64_t k = 0; k < rows.size; ++k) {
-        const int64_t at = y * rows.step - rows.border + k * rows.apart;
-        if (at >= 0 && at < rows.length) folded.push_back(input + at * columns.length);
-      }
-      if (folded.empty())
-        std::fill_n(row + columns.border, inside, border);
-      else
-        fold_rows(folded.data(), std::ssize(folded), row + columns.border, inside);
-      fold_windows({row, columns.size, columns.apart, columns.step, result, columns.count});
-      if (divisor != 1)
-        for (int64_t x = 0; x < columns.count; ++x) result[x] /= divisor;
-      if (!rows.counts.empty())
-        for (int64_t x = 0; x < columns.count; ++x) result[x] /= static_cast<T>(rows.counts[static_cast<size_t>(y)]);
-      if (!columns.counts.empty())
-        for (int64_t x = 0; x < columns.count; ++x) result[x] /= static_cast<T>(columns.counts[static_cast<size_t>(x)]);
-    }
+// Folds the windows of planes, some rows of results at a time: first the rows of windows into one row each, which has
+// the border, and then the windows of all these rows at once.
+template <class T>
+class Pooling {
+ public:
+  using FoldRows = void (*)(const T* const* rows, int64_t row_count, T* result, int64_t count);
+  using FoldWindows = void (*)(const RowWindows<T>& windows);
+
+  // The elements of the border are `border`.
+  Pooling(const Axis& rows, const Axis& columns, FoldRows fold_rows, FoldWindows fold_windows, T border)
+      : rows_(rows),
+        columns_(columns),
+        fold_rows_(fold_rows),
+        fold_windows_(fold_windows),
+        border_(border),
+        pitch_(divide_up(columns.reach(), columns.step) * columns.step),
+        chunk_(std::clamp<int64_t>(kChunkElements / pitch_, 1, rows.count)) {
+    for (const double count : columns.counts) counts_.push_back(static_cast<T>(count));
   }
 
   of_status run(const of_kernel_tensor& input, const of_kernel_tensor& result) const {
-    const int64_t plane = rows.length * columns.length, pooled = rows.count * columns.count;
+    const int64_t plane = rows_.length * columns_.length, pooled = rows_.count * columns_.count;
     const int64_t planes = element_count(layout_of(input)) / plane;
     const int64_t group = std::max<int64_t>(1, kTaskElements / (plane + pooled));
+    const T* const end = data_of<T>(input) + planes * plane;
     parallel_for(divide_up(planes, group), [&](int64_t task) {
-      const int64_t length = std::max(columns.reach(), columns.border + columns.length);
-      const ScratchArray<T> row(length);
-      std::fill_n(row.data(), length, border);
-      std::vector<const T*> folded;
+      Memory memory(*this);
       for (int64_t i = task * group; i < std::min(planes, (task + 1) * group); ++i)
-        run(data_of<T>(input) + i * plane, data_of<T>(result) + i * pooled, row.data(), folded);
+        for (int64_t y = 0; y < rows_.count; y += chunk_)
+          run_chunk(data_of<T>(input) + i * plane, end, y, data_of<T>(result) + i * pooled, memory);
     });
     return OF_OK;
   }
+
+ private:
+  static constexpr int64_t kChunkElements = 4096;
+
+  // What a task needs: folded rows that are `pitch_` elements apart, and the results of their windows.
+  struct Memory {
+    explicit Memory(const Pooling& pooling) : rows(pooling.elements_read()), results(pooling.windows()) {
+      std::fill(rows.items().begin(), rows.items().end(), pooling.border_);
+    }
+
+    ScratchArray<T> rows, results;
+    std::vector<const T*> folded;
+  };
+
+  // Returns the number of windows in a chunk. Some are between the rows, and not used.
+  int64_t windows() const { return rounded_up<T>(chunk_ * (pitch_ / columns_.step)); }
+  int64_t elements_read() const {
+    const int64_t folded = (chunk_ - 1) * pitch_ + columns_.border + rounded_up<T>(columns_.length);
+    return std::max(folded, (windows() - 1) * columns_.step + (columns_.size - 1) * columns_.apart + 1);
+  }
+
+  // Computes the rows of results of a chunk from `first` on. `end` is the end of the elements that may be read.
+  void run_chunk(const T* input, const T* end, int64_t first, T* result, Memory& memory) const {
+    const int64_t last = std::min(rows_.count, first + chunk_);
+    for (int64_t y = first; y < last; ++y)
+      fold_rows(input, end, y, memory.rows.data() + (y - first) * pitch_, memory.folded);
+    T* const results = memory.results.data();
+    fold_windows_({memory.rows.data(), columns_.size, columns_.apart, columns_.step, results, windows()});
+    for (int64_t y = first; y < last; ++y) {
+      T *const from = results + (y - first) * (pitch_ / columns_.step), *const to = result + y * columns_.count;
+      if (rows_.counts.empty()) {
+        std::copy_n(from, columns_.count, to);
+      } else {
+        const T factor = static_cast<T>(rows_.counts[static_cast<size_t>(y)]);
+        for (int64_t x = 0; x < columns_.count; ++x) to[x] = from[x] / (factor * counts_[static_cast<size_t>(x)]);
+      }
+    }
+  }
+
+  // Folds the rows of a row of windows into one with its border.
+  void fold_rows(const T* input, const T* end, int64_t y, T* row, std::vector<const T*>& folded) const {
+    folded.clear();
+    for (int64_t k = 0; k < rows_.size; ++k) {
+      const int64_t at = y * rows_.step - rows_.border + k * rows_.apart;
+      if (at >= 0 && at < rows_.length) folded.push_back(input + at * columns_.length);
+    }
+    const int64_t inside = std::min(columns_.length, columns_.reach() - columns_.border);
+    std::fill_n(row, columns_.border, border_);
+    row += columns_.border;
+    if (folded.empty()) {
+      std::fill_n(row, inside, border_);
+    } else {
+      const int64_t whole = rounded_up<T>(inside);
+      fold_rows_(folded.data(), std::ssize(folded), row, end - folded.back() >= whole ? whole : inside);
+    }
+    std::fill_n(row + inside, columns_.reach() - columns_.border - inside, border_);
+  }
+
+  const Axis& rows_;
+  const Axis& columns_;
+  const FoldRows fold_rows_;
+  const FoldWindows fold_windows_;
+  const T border_;
+  const int64_t pitch_;
+  const int64_t chunk_;    // rows of results
+  std::vector<T> counts_;  // of the columns
 };
 
 }  // namespace
@@ -163,8 +223,8 @@ of_status max_pool(const of_kernel_context& context) {
   return with_type(context, [&](auto type) {
     using T = decltype(type);
     const PoolingLoops<T>& loops = loops_of<T>();
-    return Pooling<T>{
-        axes[0], axes[1], loops.largest_of_rows, loops.largest_of_windows, -std::numeric_limits<T>::infinity(), T(1)}
+    return Pooling<T>(
+               axes[0], axes[1], loops.largest_of_rows, loops.largest_of_windows, -std::numeric_limits<T>::infinity())
         .run(input, result);
   });
 }
@@ -177,40 +237,31 @@ of_status avg_pool(const of_kernel_context& context) {
   if (n < 1 || n > 2 || !are_plain(context, {&input}) || !are_plain(context, {&result})) return OF_UNSUPPORTED;
   const bool counts_border = arguments[5].as.boolean, is_overridden = arguments[6].kind == OF_VALUE_INT;
   Axis axes[2];
-  double divisor = 1;
-  bool has_border = false, reaches_beyond = false;
   for (int64_t d = 0; d < n; ++d) {
-    const int64_t size = arguments[1].as.integers[d],
-                  step = arguments[2].count > 0 ? arguments[2].as.integers[d] : size;
-    Axis& axis = axes[2 - n + d];
-    axis = {input.sizes[input.rank - n + d],
-            result.sizes[input.rank - n + d],
-            size,
-            step,
-            arguments[3].as.integers[d],
-            1,
-            {}};
-    divisor *= static_cast<double>(size);
-    has_border |= axis.border > 0;
-    reaches_beyond |= axis.reach() > axis.length + 2 * axis.border;
+    const int64_t size = arguments[1].as.integers[d];
+    axes[2 - n + d] = {input.sizes[input.rank - n + d],
+                       result.sizes[input.rank - n + d],
+                       size,
+                       arguments[2].count > 0 ? arguments[2].as.integers[d] : size,
+                       arguments[3].as.integers[d],
+                       1,
+                       {}};
   }
-  if (is_overridden) {
-    divisor = static_cast<double>(arguments[6].as.integer);
-  } else if (reaches_beyond || (has_border && !counts_border)) {
-    divisor = 1;
-    for (Axis& axis : axes) {
-      const int64_t first = counts_border ? 0 : axis.border;
-      const int64_t end = axis.length + axis.border + (counts_border ? axis.border : 0);
-      for (int64_t i = 0; i < axis.count; ++i)
-        axis.counts.push_back(
-            static_cast<double>(std::min(i * axis.step + axis.size, end) - std::max(i * axis.step, first)));
+  // Windows may reach beyond the border if sizes are rounded up. What they have there is never counted.
+  for (Axis& axis : axes) {
+    const int64_t first = counts_border ? 0 : axis.border;
+    const int64_t end = axis.length + axis.border + (counts_border ? axis.border : 0);
+    for (int64_t i = 0; i < axis.count; ++i) {
+      const int64_t begin = i * axis.step;
+      const int64_t count = std::min(begin + axis.size, end) - std::max(begin, first);
+      axis.counts.push_back(is_overridden ? 1 : static_cast<double>(count));
     }
   }
+  if (is_overridden) std::ranges::fill(axes[0].counts, static_cast<double>(arguments[6].as.integer));
   return with_type(context, [&](auto type) {
     using T = decltype(type);
     const PoolingLoops<T>& loops = loops_of<T>();
-    return Pooling<T>{axes[0], axes[1], loops.sum_of_rows, loops.sum_of_windows, T(0), static_cast<T>(divisor)}.run(
-        input, result);
+    return Pooling<T>(axes[0], axes[1], loops.sum_of_rows, loops.sum_of_windows, T(0)).run(input, result);
   });
 }
 
