@@ -1,12 +1,17 @@
 #include "graph/plan.h"
 
 #include <algorithm>
+#include <mutex>
 
+#include "base/dtype.h"
 #include "base/error.h"
+#include "base/first_failure.h"
 #include "base/interrupt.h"
 #include "dispatch/call.h"
 #include "dispatch/dispatch.h"
 #include "graph/bound_call.h"
+#include "graph/buffer_uses.h"
+#include "graph/in_place.h"
 
 namespace oneflow::graph {
 
@@ -17,25 +22,6 @@ constexpr uint64_t kAlignment = 64;
 bool is_constant(const Place& place) { return place.base == Base::kFixed; }
 
 uint64_t aligned(uint64_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
-
-// The pieces of work between which a buffer is used, both included.
-struct Interval {
-  size_t first = SIZE_MAX, last = 0;
-
-  bool is_empty() const { return first == SIZE_MAX; }
-  void add(size_t work) {
-    first = std::min(first, work);
-    last = std::max(last, work);
-  }
-  bool overlaps(const Interval& other) const { return first <= other.last && other.first <= last; }
-};
-
-// Calls visit(place) for the places of all operands.
-template <class Visit>
-void for_each_place(const Work& work, Visit&& visit) {
-  for (const std::vector<WorkOperand>* operands : {&work.reads, &work.writes})
-    for (const WorkOperand& operand : *operands) visit(operand.place);
-}
 
 // Returns whether the memory of two tensors overlaps.
 bool reaches(const Tensor& tensor, const Tensor& other) {
@@ -71,6 +57,12 @@ Ref<Plan> Plan::create(Trace& trace, std::span<const of_tensor> inputs, std::vec
   plan->works_ = std::move(trace.works());
   plan->outputs_ = std::move(outputs);
   plan->program_ = &program;
+  plan->find_output_buffers(trace.buffers());
+  std::vector<bool> is_output(trace.buffers().size());
+  for (const OutputBuffer& output : plan->output_buffers_) is_output[output.buffer] = true;
+  work_in_place(plan->works_, trace.buffers(), is_output);
+  if (const of_graph_hooks* const hooks = get_device(plan->device_).table().graph)
+    plan->chains_ = find_chains(plan->works_, hooks->tile_bytes);
   plan->lay_out(trace.buffers());
   return plan;
 }
@@ -94,7 +86,7 @@ int Plan::output_buffer_of(uint32_t buffer) const {
   return -1;
 }
 
-void Plan::lay_out(const std::vector<WorkBuffer>& buffers) {
+void Plan::find_output_buffers(const std::vector<WorkBuffer>& buffers) {
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const TracedOutput& output = outputs_[i];
     const uint64_t bytes = buffers[output.buffer].bytes;
@@ -107,11 +99,17 @@ void Plan::lay_out(const std::vector<WorkBuffer>& buffers) {
                           bytes == static_cast<uint64_t>(count_bytes(output.sizes, output.dtype));
     output_buffers_.push_back({output.buffer, bytes, is_whole ? static_cast<int>(i) : -1});
   }
-  std::vector<Interval> intervals(buffers.size());
-  for (size_t i = 0; i < works_.size(); ++i)
-    for_each_place(works_[i], [&](const Place& place) {
-      if (place.base == Base::kBuffer) intervals[place.number].add(i);
-    });
+}
+
+void Plan::lay_out(const std::vector<WorkBuffer>& buffers) {
+  std::vector<Interval> intervals = buffer_uses(works_, buffers.size());
+  // The work of a chain runs at the same time.
+  for (const Chain& chain : chains_)
+    for (Interval& interval : intervals)
+      if (!interval.is_empty() && interval.overlaps({chain.first, chain.end() - 1})) {
+        interval.add(chain.first);
+        interval.add(chain.end() - 1);
+      }
   // The largest buffers take the lowest places first; each takes the lowest gap that is large enough.
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < buffers.size(); ++i)
@@ -251,6 +249,74 @@ void PlanMemory::submit(Bound& bound, of_device_stream stream) {
   }
 }
 
+void PlanMemory::submit_all(of_device_stream stream) {
+  auto chain = plan_->chains_.begin();
+  for (size_t i = 0; i < bounds_.size(); ++i) {
+    throw_if_interrupted();
+    if (chain != plan_->chains_.end() && chain->first == i) {
+      run_chain(*chain, stream);
+      i = chain++->end() - 1;
+      continue;
+    }
+    try {
+      submit(bounds_[i], stream);
+    } catch (const Error& error) {
+      fail_in_call(error, *plan_->program_, bounds_[i].work->call);
+    }
+  }
+}
+
+void PlanMemory::run_chain(const Chain& chain, of_device_stream stream) const {
+  struct Tiles {
+    const PlanMemory& memory;
+    const Chain& chain;
+    of_device_stream stream;
+    std::mutex mutex;
+    FirstFailure failure;
+
+    void run(int64_t tile) noexcept {
+      for (size_t i = chain.first; i < chain.end(); ++i) {
+        const Bound& bound = memory.bounds_[i];
+        try {
+          memory.run_tile(bound, chain.tilings[i - chain.first], tile, stream);
+        } catch (const Error& error) {
+          const std::lock_guard lock(mutex);
+          return failure.keep_failure_of([&] { fail_in_call(error, *memory.plan_->program_, bound.work->call); });
+        }
+      }
+    }
+  } tiles{*this, chain, stream, {}, {}};
+  const auto run = [](void* all, int64_t tile) { static_cast<Tiles*>(all)->run(tile); };
+  const of_status status = device_.table().graph->run_tasks(chain.tile_count, run, &tiles);
+  tiles.failure.rethrow();
+  check(status);
+}
+
+void PlanMemory::run_tile(const Bound& bound, const Tiling& tiling, int64_t tile, of_device_stream stream) const {
+  const Work& work = *bound.work;
+  of_kernel_context context = bound.context;
+  context.stream = stream;
+  int64_t sizes[OF_MAX_RANK];
+  of_kernel_tensor operands[kMaxArguments + kMaxResults];
+  of_kernel_tensor* next = operands;
+  // The outputs follow the inputs.
+  for (const std::vector<WorkOperand>* list : {&work.reads, &work.writes})
+    for (const WorkOperand& operand : *list) {
+      *next = context.inputs[next - operands];
+      if (next->data) {
+        const TileOperand part = tile_of(operand, tiling, tile, sizes);
+        next->data = static_cast<char*>(next->data) + part.offset * dtype_size(operand.dtype);
+        next->rank = part.rank;
+        next->sizes = sizes;
+        next->strides += tiling.dim;
+      }
+      ++next;
+    }
+  context.inputs = operands;
+  context.outputs = operands + work.reads.size();
+  check(work.kernel(&context));
+}
+
 // Finds out which outputs are written to the caller's tensors directly: those that have all of a buffer to themselves,
 // and memory apart from that of all inputs and of other outputs.
 bool PlanMemory::is_direct(size_t number, std::span<const of_tensor> inputs, std::span<const of_value> outputs) const {
@@ -307,14 +373,7 @@ void PlanMemory::run(std::span<const of_tensor> inputs, std::span<of_value> outp
     }
   }
   const of_device_stream stream = device_.stream();
-  for (Bound& bound : bounds_) {
-    throw_if_interrupted();
-    try {
-      submit(bound, stream);
-    } catch (const Error& error) {
-      fail_in_call(error, *plan_->program_, bound.work->call);
-    }
-  }
+  submit_all(stream);
   // On a device with streams, the next run may be in another one: the arena is reused as other memory is.
   if (device_.table().create_stream) arena_ = {};
   store(outputs, storages);

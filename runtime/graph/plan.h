@@ -8,6 +8,7 @@
 
 #include "base/ref.h"
 #include "device/device.h"
+#include "graph/chains.h"
 #include "graph/trace.h"
 #include "graph/work.h"
 #include "tensor/tensor.h"
@@ -52,13 +53,15 @@ class Plan final : public RefCounted<Plan> {
 
   Plan() = default;
   ~Plan() = default;
-  // Gives all buffers their places.
+  void find_output_buffers(const std::vector<WorkBuffer>& buffers);
+  // Gives all other buffers their places.
   void lay_out(const std::vector<WorkBuffer>& buffers);
   int output_buffer_of(uint32_t buffer) const;
 
   of_device device_{};
   std::vector<InputLayout> inputs_;
   std::vector<Work> works_;
+  std::vector<Chain> chains_;
   std::vector<TracedOutput> outputs_;
   std::vector<OutputBuffer> output_buffers_;
   std::vector<int64_t> arena_offsets_;  // of each buffer; -1 for those of outputs and those that are not used
@@ -104,6 +107,9 @@ class PlanMemory {
   void bind(Bound& bound, of_kernel_tensor*& next);
   void add_address(const Place& place, void** pointer);
   void submit(Bound& bound, of_device_stream stream);
+  void submit_all(of_device_stream stream);
+  void run_chain(const Chain& chain, of_device_stream stream) const;
+  void run_tile(const Bound& bound, const Tiling& tiling, int64_t tile, of_device_stream stream) const;
   bool is_direct(size_t number, std::span<const of_tensor> inputs, std::span<const of_value> outputs) const;
   // Copies outputs to the caller's tensors, and makes tensors of the others.
   void store(std::span<of_value> outputs, std::span<const Ref<Storage>> storages) const;

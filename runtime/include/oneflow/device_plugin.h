@@ -203,8 +203,19 @@ typedef struct of_device_info {
   uint64_t free_memory;   /* in bytes */
 } of_device_info;
 
-/* The types of blocks of hooks that later versions may define. */
-struct of_graph_hooks;
+/* Hooks for devices whose kernels run on processors of the host, and are done when they return. Runs of captured graphs
+ * then split chains of elementwise kernels into tiles, so that what one kernel writes is still in a cache when the next
+ * one reads it. */
+typedef struct of_graph_hooks {
+  uint32_t struct_size; /* sizeof(of_graph_hooks) of the plugin */
+  uint64_t tile_bytes;  /* about how many bytes of operands the cache of a processor holds */
+  /* Calls task(context, i) once for each i with 0 <= i < count, on the calling thread and on others, and returns when
+   * all calls have returned. The tasks call kernels. Returns OF_INTERRUPTED if tasks were left out because the calling
+   * thread was interrupted. */
+  of_status (*run_tasks)(int64_t count, void (*task)(void* context, int64_t index), void* context);
+} of_graph_hooks;
+
+/* The type of a block of hooks that a later version may define. */
 struct of_communicator_hooks;
 
 /* The table of hooks that a plugin provides. */
@@ -334,9 +345,12 @@ typedef struct of_device_table {
   /* (optional) Gets the value of an option. Returns OF_UNSUPPORTED for an unknown name. */
   of_status (*get_option)(const char* name, int64_t* value);
 
+  /* -- graphs ------------------------------------------------------------------------------------------------ */
+  /* (optional) See of_graph_hooks. Default: the kernels of a graph run one after the other. */
+  const of_graph_hooks* graph;
+
   /* -- reserved ----------------------------------------------------------------------------------------------
-   * For blocks of hooks that run captured graphs, and that communicate with devices of other processes. NULL. */
-  const struct of_graph_hooks* graph;
+   * For a block of hooks that communicate with devices of other processes. NULL. */
   const struct of_communicator_hooks* communicator;
 } of_device_table;
 

@@ -65,6 +65,17 @@ TEST(Plan, ALongChainNeedsTheMemoryOfFewResults) {
   EXPECT_LE(session->info().memory, 2u * 64 * 64 * sizeof(float));
 }
 
+TEST(Plan, PointwiseWorkIsDoneInTheMemoryOfTheOutput) {
+  const auto function = [](const std::vector<TensorRef>& inputs) {
+    const TensorRef product = call_operator(kMatmul, inputs[0], inputs[0]);
+    return std::vector{call_operator(kNeg, call_operator(kAdd, product, inputs[1]))};
+  };
+  const std::vector<TensorRef> inputs{filled({64, 64}, 1), filled({64}, 1)};
+  const Ref<Session> session = Session::create(capture(inputs, function));
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(first_of(run(*session, inputs, 1)[0]), -65);
+  EXPECT_EQ(session->info().memory, 0u);
+}
+
 TEST(Plan, ResultsOfOneRunSurviveTheNext) {
   const Ref<Session> session = Session::create(capture({filled({100}, 1)}, [](const std::vector<TensorRef>& inputs) {
     return std::vector{call_operator(kExp, call_operator(kNeg, inputs[0])), call_operator(kAdd, inputs[0], 1)};

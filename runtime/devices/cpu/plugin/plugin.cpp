@@ -73,6 +73,17 @@ of_status get_option(const char* name, int64_t* value) {
   return OF_OK;
 }
 
+of_status run_graph_tasks(int64_t count, void (*task)(void* context, int64_t index), void* context) {
+  try {
+    run_tasks(count, task, context);
+    return OF_OK;
+  } catch (...) {
+    return fail_with_exception();
+  }
+}
+
+constexpr of_graph_hooks kGraphHooks{sizeof(of_graph_hooks), kL2Bytes / 4, run_graph_tasks};
+
 constexpr of_device_table make_table() {
   of_device_table table{};
   table.struct_size = sizeof(of_device_table);
@@ -94,6 +105,7 @@ constexpr of_device_table make_table() {
   table.discard_contraction = discard_contraction;
   table.set_option = set_option;
   table.get_option = get_option;
+  table.graph = &kGraphHooks;
   return table;
 }
 
