@@ -185,7 +185,7 @@ build-bench: build # what measures the limits of the machine
 	@cmake --build $(BUILD) --target benchmarks
 
 .PHONY: bench
-bench: build build-bench $(VENV)/.bench ## Run all benchmarks against other libraries; writes benchmarks/results/
+bench: build build-bench $(VENV)/.bench $(VENV)/.models ## Run all benchmarks against other libraries; writes benchmarks/results/
 	@$(PYTHON) benchmarks/run.py
 
 .PHONY: bench-einsum

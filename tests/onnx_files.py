@@ -128,6 +128,10 @@ def files() -> dict[str, bytes]:
             [value("a", [None, 2]), value("b", [2])], ["sum", "product"],
         ),
         "fours": model(reshape, [value("x", ["n"])], ["y"], [constant("shape", [-1, 4], np.int64)]),
+        "of_height_32": model(
+            [node("Reshape", ["x", "shape"], ["y"])], [value("x", ["n", "height"])], ["y"],
+            [constant("shape", [0, 4, 8], np.int64)],
+        ),
         "reshape": model(reshape, [value("x", [2, 3]), value("shape", [2], INT64)], ["y"]),
         "branch": branch(),
         "function": function(),

@@ -1,8 +1,9 @@
-"""ONNX models for benchmarks: the image models whose architectures come with the onnx package, with random weights, and
-an encoder of BERT's architecture."""
+"""ONNX models for benchmarks: the image models whose architectures come with the onnx package, with random weights; those
+of the package rapidocr-onnxruntime; and an encoder of BERT's architecture."""
 
 from __future__ import annotations
 
+import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,19 @@ FOLDER = Path(data.__path__[0]) / "light"
 
 def image_models() -> dict[str, Path]:
     return {path.stem.removeprefix("light_"): path for path in sorted(FOLDER.glob("light_*.onnx"))}
+
+
+def text_models() -> dict[str, tuple[Path, list[int]]]:
+    """Returns the models with the shapes of inputs: that of a picture, of a line of text, and of the same line."""
+    spec = importlib.util.find_spec("rapidocr_onnxruntime")
+    if spec is None or spec.origin is None:
+        raise FileNotFoundError("the package rapidocr-onnxruntime is not installed; see requirements/models.txt")
+    folder = Path(spec.origin).parent / "models"
+    return {
+        "text detector": (folder / "ch_PP-OCRv4_det_infer.onnx", [1, 3, 480, 640]),
+        "text classifier": (folder / "ch_ppocr_mobile_v2.0_cls_infer.onnx", [1, 3, 48, 192]),
+        "text reader": (folder / "ch_PP-OCRv4_rec_infer.onnx", [1, 3, 48, 320]),
+    }
 
 
 def with_weights(path: Path, seed: int = 0) -> onnx.ModelProto:

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "onnx/importer.h"
 
@@ -19,6 +20,8 @@ constexpr int64_t kExampleSize = 64;
 constexpr int64_t kLargestStep = 64;
 // How large they may have to be.
 constexpr int64_t kLargestMinimum = 4096;
+// What one of them may have to be: a multiple of kFixedStep.
+constexpr int64_t kFixedStep = 16, kLargestFixed = 256;
 
 // A size that the model leaves open.
 struct OpenSize {
@@ -62,7 +65,7 @@ class Loader {
     find_inputs(std::span(options.sizes, options.size_count));
   }
 
-  // Some models only take multiples of a size, or large ones; which sizes these are is tried.
+  // Some models only take multiples of a size, large ones, or a single one; which sizes these are is tried.
   Graph load() {
     if (attempt()) return *found_;
     std::vector<OpenSize*> free;
@@ -76,12 +79,28 @@ class Loader {
     for (int64_t step = 2; !works && !free.empty() && step <= kLargestStep; step *= 2) works = attempt_all(step, step);
     for (int64_t least = 4 * kExampleSize; !works && !free.empty() && least <= kLargestMinimum; least *= 4)
       works = attempt_all(least, 1);
-    if (!works) throw *first_error_;
-    for (OpenSize* const size : free) widen(*size);
+    if (works) {
+      for (OpenSize* const size : free) widen(*size);
+      return *found_;
+    }
+    if (first_error_->status() != OF_SHAPE_ERROR) throw *first_error_;
+    if (!fix_one(free)) throw shape_error();
     return *found_;
   }
 
  private:
+  // Gives one size the smallest of some common values with which the model takes any other sizes.
+  bool fix_one(const std::vector<OpenSize*>& free) {
+    for (OpenSize* const size : free) size->range = {nullptr, 1, INT64_MAX, 1};
+    for (int64_t value = kFixedStep; value <= kLargestFixed; value += kFixedStep)
+      for (OpenSize* const size : free) {
+        const of_named_size before = std::exchange(size->range, {nullptr, value, value, 1});
+        if (attempt()) return true;
+        size->range = before;
+      }
+    return false;
+  }
+
   // Captures the model with the sizes as they are, and returns whether that is possible.
   bool attempt() {
     try {
@@ -93,6 +112,15 @@ class Loader {
       if (!first_error_) first_error_ = error;
       return false;
     }
+  }
+
+  // Returns the error of the first attempt, with the sizes that the caller might give.
+  Error shape_error() const {
+    std::string names;
+    for (const OpenSize& size : sizes_)
+      if (!size.is_given) names += (names.empty() ? "" : ", ") + size.name;
+    const std::string hint = names.empty() ? "" : "; `sizes` can say what is known of " + names;
+    return Error(first_error_->status(), first_error_->what() + hint);
   }
 
   // Lets a size have more values, if the model takes them.
