@@ -90,7 +90,7 @@ def test_an_error_in_a_chain_names_the_call() -> None:
     graph(x, y)
     y[399, 399] = 0
     for _ in range(2):
-        with pytest.raises(flow.InvalidArgument, match="call 1, floor_divide: .*zero"):
+        with pytest.raises(flow.InvalidArgument, match=r"call 1, floor_divide: .*zero"):
             graph(x, y)
     y[399, 399] = 2
     assert int(graph(x, y).sum()) == 2 * (2 * (400 * 400 - 1) + 1)
