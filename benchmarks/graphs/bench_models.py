@@ -1,10 +1,12 @@
-"""Compares runs of ONNX models with ONNX Runtime, with two threads each: image models, those that read text from a
-picture, and an encoder; and what a run adds to the operators of a small network."""
+"""Compares ONNX models with ONNX Runtime, with two threads each: the time of a run, and the peak of the memory in a
+process of its own. Also measures what a run adds to the operators of a small network."""
 
 from __future__ import annotations
 
+import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -13,16 +15,10 @@ import onnxruntime
 
 import oneflow_py as flow
 from benchmarks.graphs.models import Encoder, image_models, text_models, with_weights
+from benchmarks.memory import peak_gigabytes, print_peak
 from benchmarks.timing import interleaved, report
 
 THREADS = 2
-
-
-def peer(path: Path) -> onnxruntime.InferenceSession:
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = THREADS
-    options.log_severity_level = 3
-    return onnxruntime.InferenceSession(str(path), options)
 
 
 def models(folder: Path) -> Iterator[tuple[str, Path, list[int], str]]:
@@ -36,22 +32,52 @@ def models(folder: Path) -> Iterator[tuple[str, Path, list[int], str]]:
     yield "encoder, 6 layers of 384, 128 tokens", folder / "encoder.onnx", [1, 128, 384], "encoder"
 
 
-def compare(name: str, path: Path, shape: list[int], group: str) -> None:
-    array = np.random.default_rng(1).random(shape, np.float32)
-    x = flow.from_numpy(array)
-    other = peer(path)
-    (given,) = other.get_inputs()
-    key = given.name
+def runs_with_oneflow(path: Path, array: np.ndarray) -> Callable[[], object]:
+    (given,) = onnx.load(path, load_external_data=False).graph.input
     # Not all models take every size that they leave open.
-    open_sizes = {d: name for d, name in enumerate(given.shape) if not isinstance(name, int)}
-    sizes = {name if name not in (None, "?") else f"{key}_{d}": shape[d] for d, name in open_sizes.items()}
+    sizes = {}
+    for d, dimension in enumerate(given.type.tensor_type.shape.dim):
+        if not dimension.HasField("dim_value") or dimension.dim_value < 0:
+            sizes[dimension.dim_param.strip("?") or f"{given.name}_{d}"] = array.shape[d]
     graph = flow.onnx.load(path, sizes=sizes).optimize()
-    times = interleaved({"oneflow": lambda: graph(x), "ONNX Runtime": lambda: other.run(None, {key: array})}, rounds=7)
+    x = flow.from_numpy(array)
+    return lambda: graph(x)
+
+
+def runs_with_runtime(path: Path, array: np.ndarray) -> Callable[[], object]:
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = THREADS
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(str(path), options)
+    return partial(session.run, None, {session.get_inputs()[0].name: array})
+
+
+LIBRARIES = {"oneflow": runs_with_oneflow, "ONNX Runtime": runs_with_runtime}
+
+
+def input_of(shape: list[int]) -> np.ndarray:
+    return np.random.default_rng(1).random(shape, np.float32)
+
+
+def three_runs(library: str, path: str, *shape: str) -> None:
+    flow.set_num_threads(THREADS)
+    run = LIBRARIES[library](Path(path), input_of([int(size) for size in shape]))
+    for _ in range(3):
+        run()
+
+
+def compare(name: str, path: Path, shape: list[int], group: str) -> None:
+    array = input_of(shape)
+    times = interleaved({library: prepare(path, array) for library, prepare in LIBRARIES.items()}, rounds=7)
     if group == "encoder":
         report(name, times, [{"peer": "ONNX Runtime", "at_most": 1.1}], unit="ms")
     else:
         means = [{"group": "image models", "peer": "ONNX Runtime", "at_most": 1.2}]
         report(name, times, [{"peer": "ONNX Runtime", "at_most": 2.0}], unit="ms", means=means)
+    arguments = [str(path), *map(str, shape)]
+    memory = {library: peak_gigabytes(__file__, library, *arguments) for library in LIBRARIES}
+    means = [{"group": "peak memory", "peer": "ONNX Runtime", "at_most": 1.1}]
+    report(f"peak memory in GB: {name}", memory, [], unit="s", means=means)
 
 
 def perceptron() -> None:
@@ -79,4 +105,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    print_peak(lambda: three_runs(*sys.argv[1:])) if len(sys.argv) > 1 else main()

@@ -1,5 +1,5 @@
-"""ONNX models for benchmarks: the image models whose architectures come with the onnx package, with random weights; those
-of the package rapidocr-onnxruntime; and an encoder of BERT's architecture."""
+"""ONNX models for benchmarks: the image models whose architectures come with the onnx package, with random weights; the
+models of the package rapidocr-onnxruntime; and an encoder of BERT's architecture."""
 
 from __future__ import annotations
 

@@ -1,16 +1,15 @@
 """Compares forward and backward passes with PyTorch, on as many threads: time, and memory in a process of its own."""
 
 import itertools
-import subprocess
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
 import oneflow_py as flow
+from benchmarks.memory import peak_gigabytes, print_peak
 from benchmarks.timing import interleaved, report
 
 LIBRARIES = {"oneflow": flow, "PyTorch": torch}
@@ -135,22 +134,10 @@ def backward(library: Library, name: str) -> Step:
     return step
 
 
-def memory_kib(what: str) -> int:
-    """Returns an entry of the status of the process, such as VmRSS."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(f"{what}:"):
-            return int(line.split()[1])
-    raise ValueError(what)
-
-
-def peak_memory(name: str, block: str) -> None:
-    """Prints the peak of the resident memory of three steps, in KiB, less what is resident after the imports."""
-    Path("/proc/self/clear_refs").write_text("5")  # the peak of the imports does not count
-    before = memory_kib("VmRSS")
+def three_steps(name: str, block: str) -> None:
     step = BLOCKS[block](Library(name))
     for _ in range(3):
         step()
-    print(memory_kib("VmHWM") - before)
 
 
 def main() -> None:
@@ -162,10 +149,7 @@ def main() -> None:
         times = interleaved({name: block(library) for name, library in both.items()})
         report(f"forward and backward: {what}", times, [{"peer": "PyTorch", "at_most": 1.2}])
     for what in BLOCKS:
-        memory = {}
-        for name in LIBRARIES:
-            command = [sys.executable, __file__, name, what]
-            memory[name] = int(subprocess.run(command, capture_output=True, text=True, check=True).stdout) / 1e6
+        memory = {name: peak_gigabytes(__file__, name, what) for name in LIBRARIES}
         report(f"peak memory in GB: {what}", memory, [{"peer": "PyTorch", "at_most": 1.1}], unit="s")
     group = "backward of elementwise operators, 1M float32"
     for name in ELEMENTWISE:
@@ -174,4 +158,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    peak_memory(*sys.argv[1:]) if len(sys.argv) > 1 else main()
+    print_peak(lambda: three_steps(*sys.argv[1:])) if len(sys.argv) > 1 else main()

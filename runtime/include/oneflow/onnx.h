@@ -31,8 +31,8 @@ typedef struct of_onnx_load_options {
 /* Loads an ONNX model, opsets 11 to 22 and most operators of others, as a graph. Its inputs and constants have the
  * model's names, and so have its outputs, if there are several. Sizes that the model leaves open vary; where it works
  * only for multiples of a number, their steps say so, and where it works for a single value of one, that one is fixed.
- * Fails with OF_UNSUPPORTED for operators that are not there, with their names, and for what depends on elements that are
- * known only when the graph runs. `options` may be NULL. */
+ * Fails with OF_UNSUPPORTED for operators that are not there, with their names, and for what depends on elements that
+ * are known only when the graph runs. `options` may be NULL. */
 OF_API of_status of_onnx_load(const char* path, const of_onnx_load_options* options, of_graph* result);
 
 /* The options of of_onnx_save(). */
