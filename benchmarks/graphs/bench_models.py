@@ -33,13 +33,7 @@ def models(folder: Path) -> Iterator[tuple[str, Path, list[int], str]]:
 
 
 def runs_with_oneflow(path: Path, array: np.ndarray) -> Callable[[], object]:
-    (given,) = onnx.load(path, load_external_data=False).graph.input
-    # Not all models take every size that they leave open.
-    sizes = {}
-    for d, dimension in enumerate(given.type.tensor_type.shape.dim):
-        if not dimension.HasField("dim_value") or dimension.dim_value < 0:
-            sizes[dimension.dim_param.strip("?") or f"{given.name}_{d}"] = array.shape[d]
-    graph = flow.onnx.load(path, sizes=sizes).optimize()
+    graph = flow.onnx.load(path).optimize()
     x = flow.from_numpy(array)
     return lambda: graph(x)
 

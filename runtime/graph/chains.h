@@ -20,7 +20,7 @@ struct Tiling {
 // A chain: consecutive pieces of work.
 struct Chain {
   size_t first = 0;
-  int64_t tile_count = 0;  // tiles have the same number of elements, but for the last one
+  int64_t tile_count = 0;       // tiles have the same number of elements, but for the last one
   std::vector<Tiling> tilings;  // of each piece of work
 
   size_t end() const { return first + tilings.size(); }

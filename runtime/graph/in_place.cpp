@@ -40,10 +40,10 @@ class InPlace {
       return place.base != Base::kBuffer || (place.number != from && place.number != to) ||
              have_same_elements(operand, write);
     };
-    return std::ranges::all_of(work.reads, suits) &&
-           std::ranges::count_if(work.writes, [&](const WorkOperand& other) {
-             return other.place.base == Base::kBuffer && (other.place.number == from || other.place.number == to);
-           }) == 1;
+    return std::ranges::all_of(work.reads, suits) && std::ranges::count_if(work.writes, [&](const WorkOperand& other) {
+                                                       return other.place.base == Base::kBuffer &&
+                                                              (other.place.number == from || other.place.number == to);
+                                                     }) == 1;
   }
 
   // Makes one buffer of two, of which the first is last used where the second is first used.

@@ -45,6 +45,14 @@ MappedFile::~MappedFile() {
   if (memory_) munmap(const_cast<char*>(memory_), size_);
 }
 
+void MappedFile::release(std::span<const char> range) const {
+  if (range.data() < memory_ || range.data() + range.size() > memory_ + size_) return;
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const auto begin = static_cast<size_t>(range.data() - memory_), end = begin + range.size();
+  const size_t first = (begin + page - 1) / page * page, last = end / page * page;
+  if (first < last) madvise(const_cast<char*>(memory_) + first, last - first, MADV_DONTNEED);
+}
+
 ModelFiles::ModelFiles(const std::string& path) : folder_(folder_of(path)), model_(path) {}
 
 std::span<const char> ModelFiles::external(std::string_view location, uint64_t offset, const uint64_t* length) {
@@ -61,6 +69,11 @@ std::span<const char> ModelFiles::external(std::string_view location, uint64_t o
   if (offset > bytes.size() || (length && *length > bytes.size() - offset))
     throw InvalidArgument("external data is outside its file '" + found->first + "'");
   return bytes.subspan(offset, length ? *length : bytes.size() - offset);
+}
+
+void ModelFiles::release(std::span<const char> range) const {
+  model_.release(range);
+  for (const auto& [location, file] : others_) file->release(range);
 }
 
 }  // namespace oneflow::onnx

@@ -20,6 +20,8 @@ class MappedFile {
   ~MappedFile();
 
   std::span<const char> bytes() const { return {memory_, size_}; }
+  // Lets the system take the memory of a range that will hardly be read again. Does nothing for other memory.
+  void release(std::span<const char> range) const;
 
  private:
   const char* memory_ = nullptr;
@@ -35,6 +37,8 @@ class ModelFiles {
   // Returns a range of a file, whose path is relative to the model's folder and does not leave it. Without a length,
   // the range extends to the end. Throws InvalidArgument for a range outside the file.
   std::span<const char> external(std::string_view location, uint64_t offset, const uint64_t* length);
+  // See MappedFile.
+  void release(std::span<const char> range) const;
 
  private:
   const std::string folder_;

@@ -267,7 +267,9 @@ class Loader {
         const int number = numbers[static_cast<size_t>(open)];
         if (number >= 0) dimensions.push_back({i, static_cast<int32_t>(dim), number});
       }
-      tensors.push_back(empty(sizes, inputs_[i].dtype));
+      // Only the shape counts: one element stands for all.
+      const std::vector<int64_t> ones(sizes.size(), 1);
+      tensors.push_back(expand(empty(ones, inputs_[i].dtype), sizes));
     }
     of_capture_options options{};
     options.struct_size = sizeof options;

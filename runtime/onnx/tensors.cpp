@@ -118,6 +118,7 @@ Tensor to_tensor(const TensorProto& proto, ModelFiles& files) {
   source.bytes = bytes.size();
   of_tensor result = nullptr;
   check(of_tensor_create(&source, &result));
+  files.release(bytes);
   return Tensor(result);
 }
 
