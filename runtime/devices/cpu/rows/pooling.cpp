@@ -223,8 +223,8 @@ of_status max_pool(const of_kernel_context& context) {
   return with_type(context, [&](auto type) {
     using T = decltype(type);
     const PoolingLoops<T>& loops = loops_of<T>();
-    return Pooling<T>(
-               axes[0], axes[1], loops.largest_of_rows, loops.largest_of_windows, -std::numeric_limits<T>::infinity())
+    return Pooling<T>(axes[0], axes[1], loops.largest_of_rows, loops.largest_of_windows,
+                      -std::numeric_limits<T>::infinity())
         .run(input, result);
   });
 }
