@@ -128,6 +128,7 @@ def files() -> dict[str, bytes]:
             [value("a", [None, 2]), value("b", [2])], ["sum", "product"],
         ),
         "fours": model(reshape, [value("x", ["n"])], ["y"], [constant("shape", [-1, 4], np.int64)]),
+        "batches": model([node("Add", ["a", "b"], ["y"])], [value("a", ["n", 2]), value("b", ["m", 2])], ["y"]),
         "of_height_32": model(
             [node("Reshape", ["x", "shape"], ["y"])], [value("x", ["n", "height"])], ["y"],
             [constant("shape", [0, 4, 8], np.int64)],

@@ -65,9 +65,9 @@ class Loader {
     find_inputs(std::span(options.sizes, options.size_count));
   }
 
-  // Some models only take multiples of a size, large ones, or a single one; which sizes these are is tried.
+  // Some models only take sizes that are the same, multiples of a number, large, or a single one: that is tried.
   Graph load() {
-    if (attempt()) return *found_;
+    if (attempt() || attempt_with_one_batch()) return *found_;
     std::vector<OpenSize*> free;
     for (OpenSize& size : sizes_)
       if (!size.is_given) free.push_back(&size);
@@ -89,6 +89,22 @@ class Loader {
   }
 
  private:
+  // Captures the model with the same size for the first dimensions of all inputs, of which exporters make several names.
+  bool attempt_with_one_batch() {
+    if (first_error_->status() != OF_SHAPE_ERROR) return false;
+    const std::vector<OpenInput> before = inputs_;
+    int batch = -1;
+    bool has_changed = false;
+    for (OpenInput& input : inputs_) {
+      if (input.open.empty() || input.open[0] < 0 || sizes_[static_cast<size_t>(input.open[0])].is_given) continue;
+      if (batch < 0) batch = input.open[0];
+      has_changed |= std::exchange(input.open[0], batch) != batch;
+    }
+    if (has_changed && attempt()) return true;
+    inputs_ = before;
+    return false;
+  }
+
   // Gives one size the smallest of some common values with which the model takes any other sizes.
   bool fix_one(const std::vector<OpenSize*>& free) {
     for (OpenSize* const size : free) size->range = {nullptr, 1, INT64_MAX, 1};
@@ -252,7 +268,10 @@ class Loader {
     for (size_t i = 0; i < sizes_.size(); ++i) {
       const OpenSize& size = sizes_[i];
       examples.push_back(size.example());
-      if (size.is_fixed()) continue;
+      const auto has_size = [&](const OpenInput& input) {
+        return std::ranges::find(input.open, static_cast<int>(i)) != input.open.end();
+      };
+      if (size.is_fixed() || std::ranges::none_of(inputs_, has_size)) continue;
       numbers[i] = static_cast<int>(ranges.size());
       ranges.push_back({size.name.c_str(), size.range.minimum, size.range.maximum, size.range.step});
     }
