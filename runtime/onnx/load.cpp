@@ -89,7 +89,8 @@ class Loader {
   }
 
  private:
-  // Captures the model with the same size for the first dimensions of all inputs, of which exporters make several names.
+  // Captures the model with the same size for the first dimensions of all inputs, of which exporters make several
+  // names.
   bool attempt_with_one_batch() {
     if (first_error_->status() != OF_SHAPE_ERROR) return false;
     const std::vector<OpenInput> before = inputs_;
