@@ -42,9 +42,12 @@ DIFFERENT = {
     "nanmedian": "a position that is NaN is an index out of range",
     "nanquantile.tensor": "a position that is NaN is an index out of range",
     "sign": "the sign of NaN is NaN",
+    "sgn": "the sign of NaN is NaN",
     "atan2": "the angle of two infinite coordinates is NaN",
     "reduce_loss": "the mean of no elements is 0",
 }
+# Operators for which it gives something else where a tensor has no elements: the mean of none is 0.
+DIFFERENT_WITHOUT_ELEMENTS = ("mean", "mse_loss")
 # Types without kernels in ONNX Runtime, or in NumPy.
 WITHOUT_KERNELS = (flow.bfloat16, flow.complex64, flow.complex128)
 # What ONNX Runtime says where it has no kernel for a type, or a model has nothing to compute.
@@ -80,6 +83,9 @@ def test_operators(path: Path, tmp_path: Path) -> None:
             refused.append(str(error))
             continue
         saved += 1
+        is_empty = any(0 in value.shape for value in tensors.values() if isinstance(value, flow.Tensor))
+        if is_empty and vectors["op"] in DIFFERENT_WITHOUT_ELEMENTS:
+            continue
         if vectors["op"] not in DIFFERENT and not graph_has(graph, WITHOUT_KERNELS):
             compare(graph, tmp_path / "model.onnx", tensors, case)
     if vectors["op"] in UNSUPPORTED:

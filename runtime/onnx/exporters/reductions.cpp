@@ -53,7 +53,8 @@ constexpr char kSum[] = "ReduceSum", kMean[] = "ReduceMean", kProduct[] = "Reduc
 template <const char* type>
 std::vector<Name> fold_truths(const ExportCall& call) {
   const Name x = call.out().cast(call.tensor("input", bool_), bool_, int32);
-  return {call.out().cast(reduced(call, type, x), int32, bool_)};
+  // The largest of no numbers is the smallest of the type, which is true as well.
+  return {call.out().add("Greater", {reduced(call, type, x), call.out().number(int32, 0)})};
 }
 
 std::vector<Name> sum_of_numbers(const ExportCall& call) {

@@ -276,7 +276,6 @@ constexpr std::array kOperators{
     ExportedOperator{"stack", joined},
     ExportedOperator{"t", transposed_matrix},
     ExportedOperator{"tensor_split", split_up},
-    ExportedOperator{"tensor_split.indices", split_up},
     ExportedOperator{"tile", tiled<kDims>},
     ExportedOperator{"to_device", same},
     ExportedOperator{"transpose", transposed},

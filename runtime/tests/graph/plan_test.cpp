@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <thread>
 
 #include "dispatch/dispatch.h"
 #include "graph/capture.h"
@@ -106,6 +109,27 @@ TEST(Plan, OutputsOfTheCallerAreWrittenDirectlyUnlessTheyOverlap) {
   const of_tensor handle = to_handle(input.get());
   of_value outputs[] = {to_value(first), to_value(wrong)};
   EXPECT_THROW(session->run({&handle, 1}, outputs, nullptr), Error);
+}
+
+TEST(Plan, ThreadsRunChainsOfOneSession) {
+  const Ref<Session> session =
+      Session::create(capture({filled({300, 300}, 1), filled({300}, 1)}, [](const std::vector<TensorRef>& inputs) {
+        const TensorRef sum = call_operator(kAdd, inputs[0], inputs[1]);
+        return std::vector{call_operator(kAdd, call_operator(kNeg, sum), 1), call_operator(kNeg, inputs[0])};
+      }));
+  std::vector<std::thread> threads;
+  std::atomic<int> failures{0};
+  for (int thread = 0; thread < 3; ++thread)
+    threads.emplace_back([&, thread] {
+      for (int i = 0; i < 20; ++i) {
+        const auto value = static_cast<float>(10 * thread + i);
+        const std::vector<TensorRef> found = run(*session, {filled({300, 300}, value), filled({300}, 2)}, 2);
+        const auto* sums = static_cast<const float*>(found[0]->data());
+        failures += std::count(sums, sums + 300 * 300, -value - 1) != 300 * 300 || first_of(found[1]) != -value;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failures, 0);
 }
 
 TEST(Plan, RandomNumbersAreNotPlanned) {
