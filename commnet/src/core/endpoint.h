@@ -1,0 +1,206 @@
+// An endpoint: its transports, peers, memory and events, and the thread on which it works.
+#ifndef COMMNET_CORE_ENDPOINT_H_
+#define COMMNET_CORE_ENDPOINT_H_
+
+#include <commnet/commnet.h>
+#include <commnet/transport.h>
+
+#include <condition_variable>
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "core/connection.h"
+#include "core/descriptor.h"
+#include "core/memory.h"
+#include "core/message.h"
+#include "core/operation.h"
+#include "core/peer.h"
+#include "core/secure.h"
+
+namespace commnet {
+
+struct Settings {
+  std::string name, transports, listen;
+  Key key{};
+  bool is_manual = false;
+  Clock::duration busy_poll{}, peer_timeout{};
+  uint32_t streams = 0;
+  uint64_t receive_window = 0, send_limit = 0, message_limit = 0;
+};
+
+// Returns the settings that options ask for. Throws Error.
+Settings settings_of(const cn_endpoint_options* options);
+
+class Endpoint final : public std::enable_shared_from_this<Endpoint> {
+ public:
+  static std::shared_ptr<Endpoint> create(const cn_endpoint_options* options);
+  ~Endpoint();
+
+  const Settings& settings() const { return settings_; }
+  const std::string& address() const { return address_; }
+
+  // -- for the C API. They take the lock.
+
+  void close();
+  void connect(const char* address, const OperationPointer& operation);
+  void send(Peer& peer, const OperationPointer& operation);
+  void request(Peer& peer, const OperationPointer& operation);
+  void mark(const OperationPointer& operation);
+  cn_status wait(Operation& operation, int64_t timeout_ms);
+  void cancel(const OperationPointer& operation);
+  void disconnect(Peer& peer);
+  Peer* find_peer(const std::string& name);
+  void set_handler(uint32_t number, cn_handler handler, void* user, bool as_event);
+  void release(cn_message* message);
+  std::shared_ptr<const Memory> register_memory(void* data, uint64_t size, uint32_t rights);
+  void release_memory(const std::shared_ptr<const Memory>& memory);
+  void watch_peers(bool watch);
+  cn_status next_event(cn_event& event, int64_t timeout_ms);
+  int event_descriptor() const { return settings_.is_manual ? poller_.number() : event_signal_.number(); }
+  bool is_connected(const Peer& peer) const {
+    const std::lock_guard lock(mutex_);
+    return peer.is_connected();
+  }
+  const char* transport_of(const Peer& peer) const {
+    const std::lock_guard lock(mutex_);
+    return peer.transport();
+  }
+  void progress(int64_t timeout_ms);
+
+  // -- for peers and connections. The lock is held.
+
+  MemoryTable& memories() { return memories_; }
+  // Gives an operation its result. It ends once the queue allows it.
+  void finish(const OperationPointer& operation, cn_status status, const std::string& text);
+  void deliver(std::unique_ptr<cn_message> message);
+  void joined(Peer& peer);
+  void left(Peer& peer, cn_status status, const std::string& text);
+  Peer& peer_of(const std::string& name);
+  // Returns whether a connection that this endpoint has begun is on its way to an endpoint.
+  bool connects_to(const std::string& name) const;
+  // The connection of an operation has failed: another address is tried, if there is one.
+  void connect_failed(const OperationPointer& operation, cn_status status, const std::string& text);
+  // Connects the further streams of a peer at the address of its first one.
+  void add_streams(Peer& peer, const Connection& first);
+  void bury(Connection& connection);
+  void note_work(Peer& peer) { working_.insert(&peer); }
+  Connection* accepted(cn_transport* transport, cn_connection* handle);
+  // Operations that wait for a connection to a peer that the other side has begun.
+  void await(Peer& peer, const OperationPointer& operation) { awaiting_.emplace(&peer, operation); }
+  void wake();
+  // Does so from any thread, without the lock.
+  void wake_from_outside();
+
+ private:
+  struct Transport {
+    const cn_transport_table* table;
+    cn_transport* handle;
+  };
+  struct Handler {
+    cn_handler function = nullptr;
+    void* user = nullptr;
+    bool as_event = false;
+  };
+  struct Event {
+    cn_event_kind kind;
+    void* user;
+    cn_status status;
+    std::string text;
+    cn_message* message;
+    Peer* peer;
+  };
+  // What is to be called without the lock.
+  struct Ready {
+    OperationPointer operation;
+    Handler handler;
+    cn_message* message = nullptr;
+  };
+  using Lock = std::unique_lock<std::mutex>;
+
+  Endpoint(Settings settings, unsigned fork) : settings_(std::move(settings)), fork_(fork) {}
+  void open_transports();
+  void require_open() const;
+  // Throws Error on the thread that runs a callback.
+  void refuse_callbacks() const;
+  static Clock::time_point time_after(int64_t timeout_ms);
+  void begin(const OperationPointer& operation);
+  // Begins an operation by start(), with the lock.
+  template <class Start>
+  void start(const OperationPointer& operation, Start&& start);
+  void end_early(const OperationPointer& operation, cn_status status, const char* text);
+  bool begin_connection(const Transport& transport, const std::string& url, const OperationPointer& operation,
+                        uint32_t stream, const Key& link);
+  // Waits until a condition holds; returns whether it does.
+  template <class Condition>
+  bool wait_for(Lock& lock, int64_t timeout_ms, Condition&& holds);
+  void end(const OperationPointer& operation);
+  void hand_over(std::unique_ptr<cn_message> message, const Handler& handler);
+  void push(Event event);
+  void try_address(const OperationPointer& operation);
+  // Works once: waits until `until` for something to do, without the lock. Returns whether anything was done.
+  bool work(Lock& lock, Clock::time_point until);
+  bool run_transports();
+  Clock::time_point run_timers();
+  void run_ready(Lock& lock);
+  void after_call(Lock& lock);
+  void run_thread();
+  void clear_graves();
+  std::ptrdiff_t strangers() const;
+
+  const Settings settings_;
+  std::string address_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool is_closing_ = false;
+  const unsigned fork_;
+  std::vector<Transport> transports_;
+  Descriptor poller_;
+  Signal wake_signal_, event_signal_;
+  bool is_sleeping_ = false, is_awake_ = false;  // whether work() waits, and whether it was woken
+  std::thread thread_;
+  bool is_working_ = false;  // a thread is in work()
+  std::thread::id worker_;
+  Clock::time_point last_work_, timers_at_, peers_at_;
+
+  std::list<std::unique_ptr<Connection>> connections_, graves_;
+  std::map<std::string, std::unique_ptr<Peer>> peers_;
+  std::set<Peer*> working_;
+  std::multimap<Peer*, OperationPointer> awaiting_;
+  std::multimap<Clock::time_point, std::weak_ptr<Operation>> deadlines_;
+  std::set<OperationPointer> connecting_;
+
+  MemoryTable memories_;
+  std::unordered_map<uint32_t, Handler> handlers_;
+  std::unordered_map<uint32_t, std::deque<std::unique_ptr<cn_message>>> unclaimed_;
+  std::deque<Ready> ready_;
+  std::deque<Event> events_;
+  std::string last_event_text_;
+  bool watches_peers_ = false;
+};
+
+}  // namespace commnet
+
+// The handles of the C API.
+struct cn_endpoint {
+  std::shared_ptr<commnet::Endpoint> endpoint;
+};
+struct cn_operation {
+  commnet::OperationPointer operation;
+};
+struct cn_queue {
+  std::shared_ptr<commnet::Queue> queue;
+};
+struct cn_memory {
+  std::shared_ptr<commnet::Endpoint> endpoint;
+  std::shared_ptr<const commnet::Memory> memory;
+};
+
+#endif  // COMMNET_CORE_ENDPOINT_H_

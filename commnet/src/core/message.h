@@ -1,0 +1,34 @@
+// Messages that have arrived.
+#ifndef COMMNET_CORE_MESSAGE_H_
+#define COMMNET_CORE_MESSAGE_H_
+
+#include <commnet/commnet.h>
+
+#include <cstdint>
+#include <memory>
+
+namespace commnet {
+
+class Endpoint;
+class Peer;
+
+// What a message counts for a window beyond its bytes.
+constexpr uint64_t kMessageCost = 64;
+
+}  // namespace commnet
+
+// Guarded by the endpoint's lock until it is handed out. The endpoint exists at least as long.
+struct cn_message {
+  std::shared_ptr<commnet::Endpoint> endpoint;
+  commnet::Peer* peer;
+  uint64_t session;  // of the peer, when it arrived
+  uint32_t handler, channel;
+  uint64_t size;
+  uint64_t arrived = 0;  // bytes
+  bool is_kept = false;
+  std::unique_ptr<char[]> data;
+
+  uint64_t cost() const { return size + commnet::kMessageCost; }
+};
+
+#endif  // COMMNET_CORE_MESSAGE_H_
