@@ -6,6 +6,8 @@
  *     own, and must not wait. Threads of its own must not call the host, except for wake().
  *   - A frame is a header of CN_FRAME_HEADER bytes, whose last eight are the size of the payload, and the payload. The
  *     frames of a connection arrive complete, once, and in the order in which they were sent; or the connection breaks.
+ *   - The host's functions are called from progress() only, but for fail(), wake(), sent() and writable(): the library
+ *     does not expect that a connection ends while it sends.
  *   - What comes from the other side is not to be believed: a transport checks all lengths that it reads itself.
  */
 #ifndef COMMNET_TRANSPORT_H_

@@ -59,9 +59,12 @@ class Within {
     all.transports.emplace(url_, this);
   }
   ~Within() {
-    Registry& all = registry();
-    const std::lock_guard lock(all.mutex);
-    all.transports.erase(url_);
+    {
+      Registry& all = registry();
+      const std::lock_guard lock(all.mutex);
+      all.transports.erase(url_);
+    }
+    for (const auto& [in, out] : arrivals_) leave(*in, *out);
   }
 
   const char* address() const { return url_.c_str(); }
@@ -88,13 +91,8 @@ class Within {
   }
 
   void disconnect(Connection& connection) {
-    for (Pipe* const pipe : {connection.in.get(), connection.out.get()}) {
-      const std::lock_guard lock(pipe->mutex);
-      pipe->is_closed = true;
-      (pipe == connection.in.get() ? pipe->reader : pipe->writer) = nullptr;
-      if (pipe->reader) pipe->reader->wake();
-      if (pipe->writer) pipe->writer->wake();
-    }
+    leave(*connection.in, *connection.out);
+    cookies_.erase(&connection);
     connections_.erase(&connection);
   }
 
@@ -147,6 +145,17 @@ class Within {
 
  private:
   void wake() const { host_.wake(endpoint_); }
+
+  // Closes both directions, and tells the other end.
+  static void leave(Pipe& in, Pipe& out) {
+    for (Pipe* const pipe : {&in, &out}) {
+      const std::lock_guard lock(pipe->mutex);
+      pipe->is_closed = true;
+      (pipe == &in ? pipe->reader : pipe->writer) = nullptr;
+      if (pipe->reader) pipe->reader->wake();
+      if (pipe->writer) pipe->writer->wake();
+    }
+  }
 
   Connection& add(std::shared_ptr<Pipe> in, std::shared_ptr<Pipe> out) {
     auto connection = std::unique_ptr<Connection>(new Connection{*this, nullptr, std::move(in), std::move(out)});

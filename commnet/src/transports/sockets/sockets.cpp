@@ -60,8 +60,15 @@ class Sockets {
     return reinterpret_cast<cn_connection*>(&connection);
   }
 
+  void flush(Connection& connection) {
+    if (connection.stream.flush()) return;
+    failed_.insert(&connection);
+    host_.wake(endpoint_);
+  }
+
   void disconnect(Connection& connection) {
     unfinished_.erase(&connection);
+    failed_.erase(&connection);
     by_socket_.erase(connection.stream.socket());
     connections_.erase(&connection);
   }
@@ -81,7 +88,8 @@ class Sockets {
       if ((events[i].events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0) connection.stream.on_writable();
       if ((events[i].events & (EPOLLIN | EPOLLERR | EPOLLHUP | EPOLLRDHUP)) != 0) readable.insert(&connection);
     }
-    bool did = count > 0;
+    bool did = count > 0 || !failed_.empty();
+    for (Connection* const connection : std::exchange(failed_, {})) connection->stream.report_failure();
     for (Connection* const connection : readable) {
       if (connection->stream.is_broken()) continue;
       bool is_dry = false;
@@ -170,6 +178,7 @@ class Sockets {
   std::map<Connection*, std::unique_ptr<Connection>> connections_;
   std::map<int, Connection*> by_socket_;
   std::set<Connection*> unfinished_;  // of which more can be received
+  std::set<Connection*> failed_;      // whose failure is to be reported
 
 };
 
@@ -205,7 +214,10 @@ constexpr cn_transport_table make_table() {
   table.send = [](cn_connection* handle, const void* header, const void* payload, uint64_t size, uint64_t cookie) {
     return connection_of(handle).stream.send(header, payload, size, cookie);
   };
-  table.flush = [](cn_connection* handle) { connection_of(handle).stream.flush(); };
+  table.flush = [](cn_connection* handle) {
+    Connection& connection = connection_of(handle);
+    connection.owner.flush(connection);
+  };
   table.detach = [](cn_connection* handle, const void* begin, uint64_t size) {
     connection_of(handle).stream.detach(begin, size);
   };

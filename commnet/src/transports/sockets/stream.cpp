@@ -34,15 +34,20 @@ bool Stream::send(const void* header, const void* payload, uint64_t size, uint64
   return !is_full_;
 }
 
-void Stream::flush() {
-  if (!is_connected_ || is_broken_) return;
-  const int code = outgoing_.send(socket(), sent_);
+bool Stream::flush() {
+  if (!is_connected_ || is_broken_ || failure_ != 0) return true;
+  failure_ = outgoing_.send(socket(), sent_);
   for (const uint64_t cookie : std::exchange(sent_, {})) host_.sent(connection_, cookie);
-  if (code != 0) return fail(code);
+  if (failure_ != 0) return false;
   if (is_full_ && outgoing_.size() < kMostUnsent) {
     is_full_ = false;
     host_.writable(connection_);
   }
+  return true;
+}
+
+void Stream::report_failure() {
+  if (failure_ != 0) fail(failure_);
 }
 
 void Stream::detach(const void* begin, uint64_t size) {
@@ -67,7 +72,7 @@ void Stream::on_writable() {
     is_connected_ = true;
     host_.connected(connection_);
   }
-  flush();
+  if (!flush()) report_failure();
 }
 
 bool Stream::receive(bool* is_dry) {

@@ -23,7 +23,9 @@ class Stream {
   bool has_unsent() const { return outgoing_.size() > 0; }
 
   bool send(const void* header, const void* payload, uint64_t size, uint64_t cookie);
-  void flush();
+  // Returns false if the connection has failed, which report_failure() reports.
+  bool flush();
+  void report_failure();
   void detach(const void* begin, uint64_t size);
   // The socket can be written to: it is connected, or takes more bytes.
   void on_writable();
@@ -32,7 +34,6 @@ class Stream {
 
  private:
   void fail(int code);
-  void take(uint64_t size);
   // Takes bytes from the buffer; returns false if the connection has ended.
   bool parse();
   bool begin();
@@ -42,6 +43,7 @@ class Stream {
   const Descriptor socket_;
   cn_host_connection* connection_ = nullptr;
   bool is_connected_, is_broken_ = false, is_full_ = false;
+  int failure_ = 0;
   Outgoing outgoing_;
   std::vector<uint64_t> sent_;
 
