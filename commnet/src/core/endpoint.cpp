@@ -20,6 +20,9 @@ constexpr uint32_t kMostStreams = 16;
 // The most connections of others whose handshake is not complete.
 constexpr std::ptrdiff_t kMostStrangers = 256;
 
+// Frames of calls that follow each other faster than this are sent together.
+constexpr Clock::duration kBurst = std::chrono::microseconds(5);
+
 // Counts the forks between the first process and this one.
 std::atomic<unsigned> forks{0};
 [[maybe_unused]] const int has_fork_handler = pthread_atfork(nullptr, nullptr, [] { ++forks; });
@@ -331,8 +334,12 @@ void Endpoint::release_memory(const std::shared_ptr<const Memory>& memory) {
   after_call(lock);
 }
 
+bool Endpoint::leaves_flushes() {
+  const Clock::time_point now = Clock::now();
+  return now - std::exchange(last_flush_, now) < kBurst;
+}
+
 void Endpoint::after_call(Lock& lock) {
-  for (Peer* const peer : std::exchange(working_, {})) peer->pump();
   if (!ready_.empty() || !working_.empty()) wake();
   if (!is_working_) clear_graves();
   lock.unlock();
@@ -463,7 +470,10 @@ bool Endpoint::run_transports() {
   for (const Transport& transport : transports_) did |= transport.table->progress(transport.handle);
   while (!working_.empty()) {
     const std::set<Peer*> working = std::exchange(working_, {});
-    for (Peer* const peer : working) peer->pump();
+    for (Peer* const peer : working) {
+      peer->fill();
+      peer->flush();
+    }
     did = true;
     // A peer from whose memory is copied goes on after others have had their turn.
     if (std::ranges::all_of(working_, [&](Peer* peer) { return working.contains(peer); })) break;

@@ -92,6 +92,8 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   void add_streams(Peer& peer, const Connection& first);
   void bury(Connection& connection);
   void note_work(Peer& peer) { working_.insert(&peer); }
+  // Returns whether frames are to wait until work() sends them together: while calls follow each other fast.
+  bool leaves_flushes();
   Connection* accepted(cn_transport* transport, cn_connection* handle);
   // Operations that wait for a connection to a peer that the other side has begun.
   void await(Peer& peer, const OperationPointer& operation) { awaiting_.emplace(&peer, operation); }
@@ -168,7 +170,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   std::thread thread_;
   bool is_working_ = false;  // a thread is in work()
   std::thread::id worker_;
-  Clock::time_point last_work_, timers_at_, peers_at_;
+  Clock::time_point last_work_, timers_at_, peers_at_, last_flush_;
 
   std::list<std::unique_ptr<Connection>> connections_, graves_;
   std::map<std::string, std::unique_ptr<Peer>> peers_;

@@ -174,6 +174,19 @@ void Peer::result(uint64_t id, cn_status status, const std::string& text, uint8_
 }
 
 void Peer::pump() {
+  fill();
+  if (endpoint_.leaves_flushes())
+    endpoint_.note_work(*this);
+  else
+    flush();
+}
+
+void Peer::flush() {
+  for (Connection* const connection : connections_) connection->flush();
+}
+
+// Gives the connections what they take.
+void Peer::fill() {
   if (!is_connected_) return;
   bool goes_on = true;
   while (goes_on) {
@@ -191,7 +204,6 @@ void Peer::pump() {
   if (copy_piece()) endpoint_.note_work(*this);
   while (main().is_writable() && send_control()) {
   }
-  for (Connection* const connection : connections_) connection->flush();
 }
 
 bool Peer::send_control() {

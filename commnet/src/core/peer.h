@@ -65,6 +65,8 @@ class Peer {
   void sent(uint64_t cookie);
   // Sends as much as the connections take.
   void pump();
+  void fill();
+  void flush();
   // Pings, and ends the link if the peer has been silent. Returns when it is to be called again.
   Clock::time_point check_life(Clock::time_point now);
   // Ends the peer's use of a memory that is no longer registered.
