@@ -30,8 +30,6 @@ class Sockets;
 struct Connection {
   Sockets& owner;
   Stream stream;
-  bool is_local;  // over a Unix socket
-  pid_t process;  // at the other end of a Unix socket
 };
 
 class Sockets {
@@ -138,12 +136,16 @@ class Sockets {
 
   Connection& add(Descriptor socket, bool is_connected, bool is_unix) {
     watch(socket, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
-    ucred other{};
-    socklen_t size = sizeof other;
-    if (is_unix) getsockopt(socket.number(), SOL_SOCKET, SO_PEERCRED, &other, &size);
     const int number = socket.number();
+    std::unique_ptr<Neighbour> neighbour;
+    if (is_unix) {
+      ucred other{};
+      socklen_t size = sizeof other;
+      getsockopt(number, SOL_SOCKET, SO_PEERCRED, &other, &size);
+      neighbour = std::make_unique<Neighbour>(other.pid);
+    }
     auto connection = std::unique_ptr<Connection>(
-        new Connection{*this, Stream(host_, std::move(socket), is_connected), is_unix, other.pid});
+        new Connection{*this, Stream(host_, std::move(socket), is_connected, std::move(neighbour))});
     Connection& added = *connection;
     by_socket_[number] = &added;
     connections_.emplace(&added, std::move(connection));
@@ -222,6 +224,14 @@ constexpr cn_transport_table make_table() {
     connection_of(handle).stream.detach(begin, size);
   };
   table.has_unsent = [](cn_connection* handle) { return connection_of(handle).stream.has_unsent(); };
+  table.reaches_memory = [](cn_connection* handle) {
+    const Neighbour* const neighbour = connection_of(handle).stream.neighbour();
+    return neighbour != nullptr && neighbour->reaches_memory();
+  };
+  table.pull = [](cn_connection* handle, void* destination, uint64_t remote, uint64_t size) {
+    const int code = connection_of(handle).stream.neighbour()->pull(destination, remote, size);
+    return code == 0 ? CN_OK : set_error(CN_SYSTEM_ERROR, std::strerror(code));
+  };
   return table;
 }
 

@@ -21,8 +21,17 @@ constexpr uint64_t kTurn = 1 << 20;
 
 }  // namespace
 
-Stream::Stream(const cn_transport_host& host, Descriptor socket, bool is_connected)
-    : host_(host), socket_(std::move(socket)), is_connected_(is_connected), buffer_(new char[kBuffer]) {}
+Stream::Stream(const cn_transport_host& host, Descriptor socket, bool is_connected,
+               std::unique_ptr<Neighbour> neighbour)
+    : host_(host),
+      socket_(std::move(socket)),
+      is_connected_(is_connected),
+      neighbour_(std::move(neighbour)),
+      buffer_(new char[kBuffer]) {
+  if (!neighbour_) return;
+  const Greeting own = neighbour_->greeting();
+  outgoing_.copy(&own, sizeof own);
+}
 
 bool Stream::send(const void* header, const void* payload, uint64_t size, uint64_t cookie) {
   outgoing_.copy(header, CN_FRAME_HEADER);
@@ -121,7 +130,16 @@ bool Stream::receive(bool* is_dry) {
   return did;
 }
 
+void Stream::take_greeting() {
+  const uint64_t taken = std::min<uint64_t>(end_ - begin_, sizeof greeting_ - greeting_size_);
+  std::memcpy(reinterpret_cast<char*>(&greeting_) + greeting_size_, buffer_.get() + begin_, taken);
+  greeting_size_ += taken;
+  begin_ += taken;
+  if (greeting_size_ == sizeof greeting_) neighbour_->greet(greeting_);
+}
+
 bool Stream::parse() {
+  if (neighbour_ && greeting_size_ < sizeof greeting_) take_greeting();
   while (begin_ < end_) {
     const uint64_t here = end_ - begin_;
     if (!is_in_payload_) {

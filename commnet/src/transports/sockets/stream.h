@@ -9,18 +9,21 @@
 #include <vector>
 
 #include "core/descriptor.h"
+#include "transports/sockets/neighbour.h"
 #include "transports/sockets/outgoing.h"
 
 namespace commnet::sockets {
 
 class Stream {
  public:
-  Stream(const cn_transport_host& host, Descriptor socket, bool is_connected);
+  // `neighbour` is the process at the other end of a Unix socket; none for TCP.
+  Stream(const cn_transport_host& host, Descriptor socket, bool is_connected, std::unique_ptr<Neighbour> neighbour);
 
   int socket() const { return socket_.number(); }
   void set_host(cn_host_connection* connection) { connection_ = connection; }
   bool is_broken() const { return is_broken_; }
   bool has_unsent() const { return outgoing_.size() > 0; }
+  const Neighbour* neighbour() const { return neighbour_.get(); }
 
   bool send(const void* header, const void* payload, uint64_t size, uint64_t cookie);
   // Returns false if the connection has failed, which report_failure() reports.
@@ -36,6 +39,7 @@ class Stream {
   void fail(int code);
   // Takes bytes from the buffer; returns false if the connection has ended.
   bool parse();
+  void take_greeting();
   bool begin();
   bool end();
 
@@ -44,6 +48,9 @@ class Stream {
   cn_host_connection* connection_ = nullptr;
   bool is_connected_, is_broken_ = false, is_full_ = false;
   int failure_ = 0;
+  const std::unique_ptr<Neighbour> neighbour_;
+  uint64_t greeting_size_ = 0;  // bytes of it that are here
+  Greeting greeting_{};
   Outgoing outgoing_;
   std::vector<uint64_t> sent_;
 
