@@ -1,4 +1,8 @@
 // The transport between endpoints of one process, for tests and for parts of a program that talk to each other.
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -8,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/secure.h"
 #include "core/status.h"
 #include "core/transports.h"
 
@@ -39,11 +44,23 @@ struct Connection {
   bool is_full = false, is_broken = false;
 };
 
+// Returns a URL that no other process has, so that an address which has come from one is never taken for an own one.
+std::string fresh_url() {
+  std::array<uint8_t, 16> random;
+  fill_randomly(random);
+  std::string url = "process:";
+  for (const uint8_t byte : random) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", byte);
+    url += digits;
+  }
+  return url;
+}
+
 // The open transports of this process, by their URLs.
 struct Registry {
   std::mutex mutex;
   std::map<std::string, class Within*> transports;
-  int last = 0;
 };
 Registry& registry() {
   static Registry& only = *new Registry;
@@ -55,7 +72,6 @@ class Within {
   Within(const cn_transport_host& host, cn_host_endpoint* endpoint) : host_(host), endpoint_(endpoint) {
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);
-    url_ = "process:" + std::to_string(++all.last);
     all.transports.emplace(url_, this);
   }
   ~Within() {
@@ -73,7 +89,9 @@ class Within {
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);
     const auto found = all.transports.find(url);
-    if (found == all.transports.end()) fail(CN_UNREACHABLE, "'%s': this process has no such endpoint", url.c_str());
+    // The child of a fork has inherited the transports of its parent, which are dead there.
+    if (found == all.transports.end() || found->second->process_ != getpid())
+      fail(CN_UNREACHABLE, "'%s': this process has no such endpoint", url.c_str());
     Within& other = *found->second;
     auto out = std::make_shared<Pipe>(), in = std::make_shared<Pipe>();
     out->writer = in->reader = this;
@@ -221,7 +239,8 @@ class Within {
 
   const cn_transport_host& host_;
   cn_host_endpoint* const endpoint_;
-  std::string url_;
+  const std::string url_ = fresh_url();
+  const pid_t process_ = getpid();
   std::map<Connection*, std::unique_ptr<Connection>> connections_;
   std::map<Connection*, std::vector<uint64_t>> cookies_;
   std::mutex arrivals_mutex_;
