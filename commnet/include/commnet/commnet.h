@@ -250,6 +250,26 @@ CN_API int cn_event_descriptor(cn_endpoint* endpoint);
  * all). */
 CN_API cn_status cn_progress(cn_endpoint* endpoint, int64_t timeout_ms);
 
+/* ------------------------------------------------------------------------------------------------ jobs */
+
+/* How the endpoints of a job find each other. Zero in a field means its default. */
+typedef struct cn_job_options {
+  uint32_t struct_size; /* sizeof(cn_job_options) */
+  uint32_t rank, size;  /* this endpoint's number, and how many there are; size 0: from the environment of mpirun or
+                           Slurm, or COMMNET_RANK and COMMNET_SIZE */
+  const char* meeting;  /* "file:/a/folder" that all processes share and that is empty before, or
+                           "tcp://host:port", where the endpoint of rank 0 opens a rendezvous service; default:
+                           COMMNET_MEETING */
+  uint32_t timeout_ms;  /* default: 60,000 */
+} cn_job_options;
+
+/* Connects an endpoint with all others of its job, and waits for that. Sets peers[i] to the peer of rank i, for all
+ * ranks up to `size`; that of its own rank is NULL. `options` may be NULL if the environment says everything. `capacity`
+ * is the length of `peers`. */
+CN_API cn_status cn_join(cn_endpoint* endpoint, const cn_job_options* options, cn_peer** peers, uint32_t capacity);
+/* Sets *rank and *size to what the environment says. Returns CN_UNSUPPORTED if it does not. */
+CN_API cn_status cn_job_of_environment(uint32_t* rank, uint32_t* size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -95,7 +95,19 @@ Operation::Operation(std::shared_ptr<Endpoint> owner, Kind what, const cn_call* 
 
 std::shared_ptr<Endpoint> Endpoint::create(const cn_endpoint_options* options) {
   start_security();
-  const std::shared_ptr<Endpoint> endpoint(new Endpoint(settings_of(options), forks));
+  return open(settings_of(options));
+}
+
+std::shared_ptr<Endpoint> Endpoint::create_like(const Endpoint& other, std::string name, std::string listen) {
+  Settings settings = other.settings_;
+  settings.name = std::move(name);
+  settings.listen = std::move(listen);
+  settings.is_manual = false;
+  return open(std::move(settings));
+}
+
+std::shared_ptr<Endpoint> Endpoint::open(Settings settings) {
+  const std::shared_ptr<Endpoint> endpoint(new Endpoint(std::move(settings), forks));
   endpoint->open_transports();
   if (!endpoint->settings_.is_manual) endpoint->thread_ = std::thread([raw = endpoint.get()] { raw->run_thread(); });
   return endpoint;
@@ -206,13 +218,17 @@ void Endpoint::request(Peer& peer, const OperationPointer& operation) {
 }
 
 void Endpoint::mark(const OperationPointer& operation) {
-  start(operation, [&] { operation->queue->advance([&](const OperationPointer& each) { end(each); }); });
+  start(operation, [&] {
+    operation->queue->mark();  // if nothing is before it
+    operation->queue->advance([&](const OperationPointer& each) { end(each); });
+  });
 }
 
 void Endpoint::connect(const char* address, const OperationPointer& operation) {
-  // "name@url,url", of which the name may be missing.
+  // "name@url,url", of which the name may be missing. URLs of Unix sockets without a file have an '@', too: "unix:@job".
   const std::string text = address;
-  const size_t at = text.find('@');
+  size_t at = text.find('@');
+  if (at != std::string::npos && text.substr(0, at).ends_with("unix:")) at = std::string::npos;
   if (at != std::string::npos) operation->expected_name = text.substr(0, at);
   std::vector<std::pair<const cn_transport_table*, std::string>> found;
   std::vector<std::string> urls = split_list(text.substr(at == std::string::npos ? 0 : at + 1));

@@ -42,6 +42,8 @@ Settings settings_of(const cn_endpoint_options* options);
 class Endpoint final : public std::enable_shared_from_this<Endpoint> {
  public:
   static std::shared_ptr<Endpoint> create(const cn_endpoint_options* options);
+  // Creates an endpoint of another name and address, with the settings and the secret of `other`.
+  static std::shared_ptr<Endpoint> create_like(const Endpoint& other, std::string name, std::string listen);
   ~Endpoint();
 
   const Settings& settings() const { return settings_; }
@@ -128,6 +130,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   using Lock = std::unique_lock<std::mutex>;
 
   Endpoint(Settings settings, unsigned fork) : settings_(std::move(settings)), fork_(fork) {}
+  static std::shared_ptr<Endpoint> open(Settings settings);
   void open_transports();
   void require_open() const;
   // Throws Error on the thread that runs a callback.
