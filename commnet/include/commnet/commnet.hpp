@@ -14,6 +14,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace commnet {
@@ -186,10 +187,6 @@ struct EndpointOptions {
   std::string name{}, secret{}, transports{}, listen{};
   bool is_manual = false;  // CN_MANUAL_PROGRESS
   std::chrono::microseconds busy_poll{0};
-  std::chrono::milliseconds peer_timeout{0};
-  uint32_t streams = 0;
-  uint64_t receive_window = 0, send_limit = 0, message_limit = 0;
-};
   std::chrono::milliseconds peer_timeout{0};
   uint32_t streams = 0;
   uint64_t receive_window = 0, send_limit = 0, message_limit = 0;
