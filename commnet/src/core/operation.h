@@ -28,6 +28,9 @@ struct Operation {
   // Whether anybody hears of the end.
   bool is_observed() const { return done != nullptr || flags & CN_EVENT; }
 
+  // Returns where the bytes that are still to be sent are.
+  const char* unsent() const { return copy.empty() ? data + sent : copy.data() + (sent - copied_from); }
+
   const std::shared_ptr<Endpoint> endpoint;
   const Kind kind;
   cn_done done = nullptr;
@@ -47,13 +50,16 @@ struct Operation {
   char* data = nullptr;     // what is sent, read to or written from
   uint64_t size = 0;
   uint64_t sent = 0;        // bytes that were given to the transport
+  uint64_t begun = 0;       // bytes of pieces that have begun to arrive
   uint64_t moved = 0;       // bytes that have arrived, or have left
   uint32_t handler = 0, channel = 0;  // of a message
   cn_token token{};         // of a read or a write
   uint64_t offset = 0;
+  bool is_asked = false;    // whether the peer was asked for its memory
   bool has_begun = false;   // whether pieces were sent, or may be
   uint64_t remote = 0;      // of a read that copies from the peer's memory: where from
-  std::vector<char> copy;   // of what is sent, with CN_COPY
+  std::vector<char> copy;   // of what is sent from `copied_from` on, with CN_COPY
+  uint64_t copied_from = 0;
   int cookies = 0;          // frames whose payload the transport still uses
   // Of a connection: the name that the address states, and transports and URLs that are still to be tried.
   std::string expected_name, why;

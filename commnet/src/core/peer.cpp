@@ -16,8 +16,9 @@ constexpr uint64_t kCopied = 16 << 10;
 constexpr uint64_t kPulled = 64 << 10;
 // How much of that is copied at a time.
 constexpr uint64_t kPull = 4 << 20;
-// The most requests of a peer that are under way.
-constexpr size_t kMostServed = 1 << 16;
+// The most requests to a peer that are under way; more wait here. It may see more for a while, as it does not hear at
+// once of those that have ended here.
+constexpr size_t kMostAsked = 4096, kMostServed = 1 << 16;
 
 [[noreturn]] void fail_protocol(const char* what) { fail(CN_DENIED, "the peer sent %s", what); }
 
@@ -31,6 +32,7 @@ void Peer::join(Connection& connection, const Key& link, uint64_t window) {
   link_ = link;
   window_ = std::max<uint64_t>(window, 1);
   in_window_ = waiting_ = held_ = owed_ = 0;
+  has_asked_ = is_asked_ = false;
   is_connected_ = true;
   ++session_;
   last_heard_ = last_ping_ = Clock::now();
@@ -67,6 +69,8 @@ void Peer::end_session(cn_status status, const std::string& text) {
   controls_.clear();
   channels_.clear();
   operations_.clear();
+  unasked_.clear();
+  asked_ = 0;
   flights_.clear();
   served_.clear();
   served_turns_.clear();
@@ -100,7 +104,10 @@ Clock::time_point Peer::check_life(Clock::time_point now) {
 // ------------------------------------------------------------------------------------------------ own operations
 
 void Peer::finish(const OperationPointer& operation, cn_status status, const std::string& text) {
-  if (operation->id != 0) operations_.erase(operation->id);
+  if (operation->id != 0 && operations_.erase(operation->id) != 0 && operation->is_asked) {
+    --asked_;
+    ask_more();
+  }
   endpoint_.finish(operation, status, text);
 }
 
@@ -121,32 +128,53 @@ void Peer::send(const OperationPointer& operation) {
 
 // Copies what is not sent yet, and what the transport still uses.
 void Peer::keep_copy(Operation& operation) {
+  if (!operation.copy.empty()) return;
+  detach(operation);
   operation.copy.assign(operation.data + operation.sent, operation.data + operation.size);
+  operation.copied_from = operation.sent;
+}
+
+// Stops the use of the memory of an operation.
+void Peer::detach(const Operation& operation) {
+  if (operation.size == 0) return;
   for (Connection* const connection : connections_) connection->detach(operation.data, operation.size);
-  // Only the part from `sent` on is read.
-  operation.data = operation.copy.data() - operation.sent;
 }
 
 void Peer::request(const OperationPointer& operation) {
   if (!is_connected_) fail(CN_PEER_LOST, "the peer '%s' is not connected", name_.c_str());
   operation->id = ++last_id_;
   operations_.emplace(operation->id, operation);
-  const bool reaches = operation->size >= kPulled && main().reaches_memory();
-  Request request{operation->token, operation->offset, operation->size, 0};
-  const bool is_read = operation->kind == Operation::Kind::kRead;
-  if (reaches) request.address = is_read ? 1 : reinterpret_cast<uintptr_t>(operation->data);
-  std::string payload(reinterpret_cast<const char*>(&request), sizeof request);
-  if (!is_read && operation->size <= kEager) payload.append(operation->data, operation->size);
-  control({.type = is_read ? FrameType::kRead : FrameType::kWrite, .id = operation->id}, std::move(payload));
+  unasked_.push_back(operation->id);
+  ask_more();
   pump();
+}
+
+void Peer::ask_more() {
+  while (asked_ < kMostAsked && !unasked_.empty()) {
+    const auto found = operations_.find(unasked_.front());
+    unasked_.pop_front();
+    if (found != operations_.end()) ask(*found->second);
+  }
+}
+
+void Peer::ask(Operation& operation) {
+  ++asked_;
+  operation.is_asked = true;
+  const bool reaches = operation.size >= kPulled && main().reaches_memory();
+  Request request{operation.token, operation.offset, operation.size, 0};
+  const bool is_read = operation.kind == Operation::Kind::kRead;
+  if (reaches) request.address = is_read ? 1 : reinterpret_cast<uintptr_t>(operation.data);
+  std::string payload(reinterpret_cast<const char*>(&request), sizeof request);
+  if (!is_read && operation.size <= kEager && operation.size > 0) payload.append(operation.data, operation.size);
+  control({.type = is_read ? FrameType::kRead : FrameType::kWrite, .id = operation.id}, std::move(payload));
 }
 
 void Peer::drop(const OperationPointer& operation) {
   if (operation->kind == Operation::Kind::kSend) {
     const auto found = channels_.find(operation->channel);
-    if (found == channels_.end()) return;
+    if (found == channels_.end()) return detach(*operation);
     const auto place = std::find(found->second.begin(), found->second.end(), operation);
-    if (place == found->second.end()) return;
+    if (place == found->second.end()) return detach(*operation);
     // The rest of a message that has begun follows: its channel would end otherwise.
     if (operation->sent > 0) return keep_copy(*operation);
     waiting_ -= operation->size + kMessageCost;
@@ -154,9 +182,11 @@ void Peer::drop(const OperationPointer& operation) {
     if (found->second.empty()) channels_.erase(found);
     return;
   }
-  if (operation->id == 0 || operations_.erase(operation->id) == 0) return;
-  for (Connection* const connection : connections_) connection->detach(operation->data, operation->size);
+  if (operation->id == 0 || operations_.erase(operation->id) == 0 || !operation->is_asked) return;
+  detach(*operation);
   control({.type = FrameType::kCancel, .id = operation->id});
+  --asked_;
+  ask_more();
   pump();
 }
 
@@ -245,7 +275,7 @@ bool Peer::send_message_piece() {
                       .b = operation->channel,
                       .offset = operation->sent,
                       .total = operation->size};
-    operation->sent += send_piece(main(), frame, operation->data + operation->sent, operation->size - operation->sent,
+    operation->sent += send_piece(main(), frame, operation->unsent(), operation->size - operation->sent,
                                   {operation, nullptr});
     next_channel_ = turn->first + 1;
     if (operation->sent == operation->size) {
@@ -273,7 +303,8 @@ bool Peer::send_transfer_piece() {
   turns.pop_front();
   if (&turns == &served_turns_) {
     const auto found = served_.find(id);
-    if (found == served_.end()) return true;
+    // The peer may have taken its request back, and begun another one with its number.
+    if (found == served_.end() || !found->second.is_framed(FrameType::kRead)) return true;
     Served& read = found->second;
     const Frame frame{.type = FrameType::kReadPiece, .id = id, .offset = read.next};
     read.next += send_piece(*connection, frame, read.memory->data + read.offset + read.next, read.size - read.next,
@@ -330,9 +361,10 @@ bool Peer::copy_piece() {
   if (!copying_served_.empty()) {
     const uint64_t id = copying_served_.front();
     const auto found = served_.find(id);
-    if (found == served_.end() || !found->second.is_alive()) {
+    const bool copies = found != served_.end() && found->second.type == FrameType::kWrite && found->second.remote != 0;
+    if (!copies || !found->second.is_alive()) {
       copying_served_.pop_front();
-      if (found != served_.end()) {
+      if (copies) {
         result(id, CN_DENIED, "the memory is no longer registered");
         served_.erase(found);
       }
@@ -393,13 +425,13 @@ void* Peer::begin_message(const Frame& frame) {
     message->handler = frame.a;
     message->channel = frame.b;
     message->size = frame.total;
-    message->data.reset(new char[frame.total]);
+    message->memory = endpoint_.spare_memory().take(frame.total);
     held_ += message->cost();
   }
   if (!message || frame.offset != message->arrived || frame.total != message->size ||
       frame.size > message->size - message->arrived || frame.a != message->handler)
     fail_protocol("a piece that does not continue its message");
-  return message->data.get() + frame.offset;
+  return message->memory.data.get() + frame.offset;
 }
 
 void Peer::end_message(const Frame& frame) {
@@ -427,21 +459,29 @@ void Peer::give_back(uint64_t cost) {
 void* Peer::begin_piece(const Frame& frame) {
   char* start = nullptr;
   uint64_t size = 0;
+  uint64_t* begun = nullptr;
   if (frame.type == FrameType::kReadPiece) {
     const auto found = operations_.find(frame.id);
     if (found == operations_.end()) return nullptr;  // it was cancelled
-    if (found->second->kind != Operation::Kind::kRead) fail_protocol("a piece for an operation that does not read");
-    start = found->second->data;
-    size = found->second->size;
+    Operation& read = *found->second;
+    if (read.kind != Operation::Kind::kRead || read.remote != 0)
+      fail_protocol("a piece for an operation that does not read it");
+    start = read.data;
+    size = read.size;
+    begun = &read.begun;
   } else {
     const auto found = served_.find(frame.id);
     if (found == served_.end()) return nullptr;
-    const Served& write = found->second;
-    if (write.type != FrameType::kWrite || write.remote != 0) fail_protocol("a piece for no write");
+    Served& write = found->second;
+    if (!write.is_framed(FrameType::kWrite)) fail_protocol("a piece for no write");
     if (write.is_alive()) start = write.memory->data + write.offset;
     size = write.size;
+    begun = &write.begun;
   }
   if (frame.offset > size || frame.size > size - frame.offset) fail_protocol("a piece outside of its range");
+  // The same bytes twice would end the operation while others still arrive.
+  if (frame.size > size - *begun) fail_protocol("more bytes than its operation has");
+  *begun += frame.size;
   return start ? start + frame.offset : nullptr;
 }
 
@@ -485,6 +525,7 @@ void Peer::take(const Frame& frame, std::vector<uint8_t>& payload) {
     case FrameType::kPulled: {
       const auto found = served_.find(frame.id);
       if (found == served_.end()) return;
+      if (found->second.type != FrameType::kRead || found->second.remote == 0) fail_protocol("the end of no copy");
       if (found->second.is_alive())
         result(frame.id, CN_OK);
       else
@@ -551,6 +592,8 @@ void Peer::take_result(const Frame& frame, const std::string& text) {
     // A read ends well with its last piece, or once the copied bytes are known to be right.
     if (frame.status == CN_OK && is_read && operation->moved < operation->size) fail_protocol("a result before the bytes");
     if (frame.status > CN_INTERNAL_ERROR) fail_protocol("a status that there is not");
+    // Pieces may be under way over other connections.
+    detach(*operation);
     return finish(operation, static_cast<cn_status>(frame.status), text);
   }
   if (!is_read) {
@@ -558,7 +601,8 @@ void Peer::take_result(const Frame& frame, const std::string& text) {
     operation->has_begun = true;
     return writing_turns_.push_back(frame.id);
   }
-  if (!main().reaches_memory() || operation->remote != 0 || frame.offset == 0) fail_protocol("an address that is no use");
+  if (!main().reaches_memory() || operation->remote != 0 || operation->begun != 0 || frame.offset == 0)
+    fail_protocol("an address that is no use");
   operation->remote = frame.offset;
   copying_.push_back(frame.id);
 }

@@ -79,8 +79,11 @@ class Peer {
     std::shared_ptr<const Memory> memory;
     uint64_t offset, size;  // within the memory
     uint64_t next = 0;      // bytes sent, or arrived
+    uint64_t begun = 0;     // bytes of pieces that have begun to arrive
     uint64_t remote = 0;    // the address in the peer's process from which bytes are copied
     bool is_alive() const { return memory != nullptr; }
+    // Whether its bytes travel in frames.
+    bool is_framed(FrameType what) const { return type == what && remote == 0; }
   };
   // A piece that the transport sends without a copy.
   struct Flight {
@@ -96,6 +99,10 @@ class Peer {
   void control(Frame frame, std::string payload = {});
   void result(uint64_t id, cn_status status, const std::string& text = {}, uint8_t flags = 0, uint64_t address = 0);
   void keep_copy(Operation& operation);
+  void detach(const Operation& operation);
+  // Asks for the memory that a read or a write is about.
+  void ask(Operation& operation);
+  void ask_more();
   bool fits(const Operation& operation) const;
   bool send_control();
   bool send_message_piece();
@@ -127,6 +134,8 @@ class Peer {
   size_t next_stream_ = 0;
   bool prefers_transfers_ = false;
   std::unordered_map<uint64_t, OperationPointer> operations_;
+  std::deque<uint64_t> unasked_;  // those for which there are too many already
+  size_t asked_ = 0;              // the others
   uint64_t last_id_ = 0;
   std::unordered_map<uint64_t, Flight> flights_;
   uint64_t last_cookie_ = 0;
