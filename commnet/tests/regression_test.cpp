@@ -1,4 +1,8 @@
 // Faults that there were once.
+#include <unistd.h>
+
+#include <atomic>
+
 #include "support.h"
 
 namespace commnet::tests {
@@ -19,6 +23,25 @@ TEST(Regression, AnAddressWithoutANameMayHaveAnAtSignInItsUrl) {
   ASSERT_NE(begin, std::string::npos) << address;
   cn_peer* const peer = connect(a.get(), address.substr(begin, address.find(',', begin) - begin).c_str());
   EXPECT_STREQ(cn_peer_name(peer), "b");
+}
+
+// Run with AddressSanitizer, it shows a message that is used after its handler has released it.
+TEST(Regression, AHandlerMayKeepAndReleaseItsMessage) {
+  const EndpointHandle a = make_endpoint("a", "memory"), b = make_endpoint("b", "memory");
+  std::atomic<int> seen{0};
+  const auto handler = [](void* user, cn_message* message) {
+    cn_message_keep(message);
+    cn_message_release(message);
+    // Still valid, as the handler has not returned.
+    if (std::string(static_cast<const char*>(cn_message_data(message)), cn_message_size(message)) == "some bytes")
+      ++*static_cast<std::atomic<int>*>(user);
+  };
+  ASSERT_EQ(cn_set_handler(b.get(), 1, handler, &seen), CN_OK);
+  cn_peer* const to_b = connect(a.get(), cn_endpoint_address(b.get()));
+  for (int i = 0; i < 100; ++i)
+    EXPECT_EQ(complete([&](cn_operation** op) { return cn_send(to_b, 1, 0, "some bytes", 10, nullptr, op); }), CN_OK);
+  for (int i = 0; i < 2000 && seen < 100; ++i) usleep(1000);
+  EXPECT_EQ(seen, 100);
 }
 
 }  // namespace

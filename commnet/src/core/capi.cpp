@@ -165,7 +165,7 @@ cn_peer* cn_message_peer(const cn_message* message) {
 uint32_t cn_message_handler(const cn_message* message) { return message ? message->handler : 0; }
 uint32_t cn_message_channel(const cn_message* message) { return message ? message->channel : 0; }
 void cn_message_keep(cn_message* message) {
-  if (message) message->is_kept = true;
+  if (message && !message->is_kept.exchange(true)) ++message->owners;
 }
 void cn_message_release(cn_message* message) {
   if (message) guarded([&] { message->endpoint->release(message); });

@@ -455,6 +455,7 @@ void Endpoint::deliver(std::unique_ptr<cn_message> message) {
 void Endpoint::hand_over(std::unique_ptr<cn_message> message, const Handler& handler) {
   if (handler.as_event) {
     Peer* const peer = message->peer;
+    message->is_kept = true;
     push({CN_EVENT_MESSAGE, handler.user, CN_OK, {}, message.release(), peer});
   } else {
     ready_.push_back({nullptr, handler, message.release()});
@@ -462,6 +463,7 @@ void Endpoint::hand_over(std::unique_ptr<cn_message> message, const Handler& han
 }
 
 void Endpoint::release(cn_message* message) {
+  if (--message->owners > 0) return;
   const std::unique_ptr<cn_message> owned(message);
   const std::shared_ptr<Endpoint> keeps = owned->endpoint;
   Lock lock(mutex_);
@@ -528,7 +530,7 @@ void Endpoint::run_ready(Lock& lock) {
         operation.done(operation.user, operation.status, operation.status == CN_OK ? nullptr : operation.text.c_str());
       } else {
         each.handler.function(each.handler.user, each.message);
-        if (!each.message->is_kept) release(each.message);
+        release(each.message);
       }
     }
     lock.lock();

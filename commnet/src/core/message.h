@@ -4,6 +4,7 @@
 
 #include <commnet/commnet.h>
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 
@@ -25,7 +26,9 @@ struct cn_message {
   uint32_t handler, channel;
   uint64_t size;
   uint64_t arrived = 0;  // bytes
-  bool is_kept = false;
+  // The library while the handler runs, and whoever keeps it: a handler may keep and release it, or another thread may.
+  std::atomic<int> owners{1};
+  std::atomic<bool> is_kept{false};
   std::unique_ptr<char[]> data;
 
   uint64_t cost() const { return size + commnet::kMessageCost; }
