@@ -1,7 +1,12 @@
-// Compares round trips, messages per second and bandwidth between two processes of one machine with ZeroMQ and plain
-// sockets. Prints a JSON object per row. Usage: bench_sockets tcp|unix
+// Compares round trips, messages per second and bandwidth between two processes of one machine with ZeroMQ, gloo and
+// plain sockets. The endpoints of round trips look for work all the time, as ZeroMQ, gloo and blocking sockets do not.
+// Prints a JSON object per row. Usage: bench_sockets tcp|unix
 #include <arpa/inet.h>
 #include <commnet/commnet.h>
+#include <gloo/rendezvous/context.h>
+#include <gloo/rendezvous/file_store.h>
+#include <gloo/transport/tcp/device.h>
+#include <gloo/transport/unbound_buffer.h>
 #include <netinet/tcp.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -43,8 +48,8 @@ struct Shared {
 // Runs `other` in a process of its own, and `self` in this one.
 template <class Result>
 Result with_process(const std::function<void(Shared&)>& other, const std::function<Result(Shared&)>& self) {
-  auto* const shared = static_cast<Shared*>(
-      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  auto* const shared =
+      static_cast<Shared*>(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
   new (shared) Shared;
   const pid_t child = fork();
   if (child == 0) {
@@ -228,7 +233,87 @@ double zmq_round_trip() {
   });
 }
 
+std::shared_ptr<gloo::rendezvous::Context> gloo_context(Shared& shared, int rank) {
+  // The store is a folder, which both processes know before they meet.
+  if (rank == 1) {
+    std::strcpy(shared.address, "/tmp/commnet-bench-XXXXXX");
+    require(mkdtemp(shared.address) != nullptr, "mkdtemp");
+    shared.stage = 1;
+  }
+  gloo::rendezvous::FileStore store(shared.address);
+  gloo::transport::tcp::attr attributes("127.0.0.1");
+  auto device = gloo::transport::tcp::CreateDevice(attributes);
+  auto context = std::make_shared<gloo::rendezvous::Context>(rank, 2);
+  context->connectFullMesh(store, device);
+  return context;
+}
+
+double gloo_round_trip() {
+  const auto other = [](Shared& shared) {
+    const auto context = gloo_context(shared, 1);
+    char bytes[kSmall];
+    const auto buffer = context->createUnboundBuffer(bytes, kSmall);
+    for (;;) {
+      buffer->recv(0, 1);
+      buffer->waitRecv();
+      buffer->send(0, 1);
+      buffer->waitSend();
+    }
+  };
+  return with_process<double>(other, [](Shared& shared) {
+    const auto context = gloo_context(shared, 0);
+    char bytes[kSmall] = {};
+    const auto buffer = context->createUnboundBuffer(bytes, kSmall);
+    double best = 1;
+    for (int round = 0; round < 3; ++round) {
+      const auto begin = Clock::now();
+      for (int i = 0; i < kRounds; ++i) {
+        buffer->send(1, 1);
+        buffer->waitSend();
+        buffer->recv(1, 1);
+        buffer->waitRecv();
+      }
+      best = std::min(best, seconds(begin) / kRounds);
+    }
+    return best;
+  });
+}
+
 // ---------------------------------------------------------------- messages per second, and bandwidth
+
+double gloo_messages(size_t size, int count) {
+  const auto other = [=](Shared& shared) {
+    const auto context = gloo_context(shared, 1);
+    std::vector<char> bytes(size);
+    char answer[1] = {};
+    const auto buffer = context->createUnboundBuffer(bytes.data(), size);
+    const auto last = context->createUnboundBuffer(answer, 1);
+    for (int seen = 1;; ++seen) {
+      buffer->recv(0, 1);
+      buffer->waitRecv();
+      if (seen % count == 0) last->send(0, 2);
+    }
+  };
+  return with_process<double>(other, [&](Shared& shared) {
+    const auto context = gloo_context(shared, 0);
+    std::vector<char> bytes(size, 1);
+    char answer[1];
+    const auto buffer = context->createUnboundBuffer(bytes.data(), size);
+    const auto last = context->createUnboundBuffer(answer, 1);
+    double best = 1e9;
+    for (int round = 0; round < 5; ++round) {
+      const auto begin = Clock::now();
+      for (int i = 0; i < count; ++i) {
+        buffer->send(1, 1);
+        buffer->waitSend();
+      }
+      last->recv(1, 2);
+      last->waitRecv();
+      best = std::min(best, seconds(begin));
+    }
+    return best;
+  });
+}
 
 // Seconds for `count` messages of `size` bytes, until the last one has been answered.
 double commnet_messages(size_t size, int count) {
@@ -248,7 +333,8 @@ double commnet_messages(size_t size, int count) {
     cn_peer* const peer = connect(own, shared.address);
     static std::atomic<int> answers;
     answers = 0;
-    cn_set_handler(own, 2, [](void*, cn_message*) { ++answers; }, nullptr);
+    cn_set_handler(
+        own, 2, [](void*, cn_message*) { ++answers; }, nullptr);
     const std::vector<char> bytes(size, 1);
     double best = 1e9;
     for (int round = 0; round < 5; ++round) {
@@ -314,7 +400,8 @@ double commnet_reads(size_t size, int count, int depth) {
           cn_operation_release(operations[slot]);
         }
         if (i < count)
-          require(cn_read(peer, &shared.token, 0, bytes[slot].data(), size, nullptr, &operations[slot]) == CN_OK, "cn_read");
+          require(cn_read(peer, &shared.token, 0, bytes[slot].data(), size, nullptr, &operations[slot]) == CN_OK,
+                  "cn_read");
       }
       best = std::min(best, seconds(begin));
     }
@@ -339,13 +426,18 @@ int main(int count, char** arguments) {
   is_unix = count > 1 && std::strcmp(arguments[1], "unix") == 0;
   if (is_unix) listen_url = "";
   row("round trip of 64 bytes", "us", commnet_round_trip() * 1e6,
-      {{"ZeroMQ", zmq_round_trip() * 1e6}, {"blocking sockets", sockets_round_trip() * 1e6}});
-  row("a message of 64 bytes", "us", commnet_messages(kSmall, 500000) / 0.5, {{"ZeroMQ", zmq_messages(kSmall, 500000) / 0.5}});
+      {{"ZeroMQ", zmq_round_trip() * 1e6},
+       {"gloo", gloo_round_trip() * 1e6},
+       {"blocking sockets", sockets_round_trip() * 1e6}});
+  row("a message of 64 bytes", "us", commnet_messages(kSmall, 500000) / 0.5,
+      {{"ZeroMQ", zmq_messages(kSmall, 500000) / 0.5}});
   for (const size_t size : {64u << 10, 1u << 20, 16u << 20, 64u << 20}) {
     const int messages = std::max<int>(8, static_cast<int>((512u << 20) / size));
     const std::string what = "bandwidth, " + std::to_string(size >> 10) + " KiB, GB/s as time per GB";
     const double per = static_cast<double>(size) * messages / 1e9;
-    row(what.c_str(), "s", commnet_messages(size, messages) / per, {{"ZeroMQ", zmq_messages(size, messages) / per}});
-    row((what + ", reads").c_str(), "s", commnet_reads(size, messages, 4) / per, {});
+    const std::initializer_list<std::pair<const char*, double>> peers = {{"ZeroMQ", zmq_messages(size, messages) / per},
+                                                                         {"gloo", gloo_messages(size, messages) / per}};
+    row(what.c_str(), "s", commnet_messages(size, messages) / per, peers);
+    row((what + ", reads").c_str(), "s", commnet_reads(size, messages, 4) / per, peers);
   }
 }

@@ -157,7 +157,7 @@ cn_status cn_set_event_handler(cn_endpoint* endpoint, uint32_t number, void* use
   return guarded([&] { checked(endpoint, "endpoint").endpoint->set_handler(number, nullptr, user, true); });
 }
 
-const void* cn_message_data(const cn_message* message) { return message ? message->data.get() : nullptr; }
+const void* cn_message_data(const cn_message* message) { return message ? message->data() : nullptr; }
 size_t cn_message_size(const cn_message* message) { return message ? message->size : 0; }
 cn_peer* cn_message_peer(const cn_message* message) {
   return message ? reinterpret_cast<cn_peer*>(message->peer) : nullptr;

@@ -470,6 +470,7 @@ void Endpoint::release(cn_message* message) {
   if (is_closing_ || fork_ != forks) return;
   Peer& peer = *owned->peer;
   if (peer.is_connected() && peer.session() == owned->session) peer.give_back(owned->cost());
+  spare_memory_.put(std::move(owned->memory));
   after_call(lock);
 }
 
@@ -511,6 +512,7 @@ Clock::time_point Endpoint::run_timers() {
   while (!deadlines_.empty() && deadlines_.begin()->second.expired()) deadlines_.erase(deadlines_.begin());
   if (now < peers_at_) return std::min(peers_at_, deadlines_.empty() ? peers_at_ : deadlines_.begin()->first);
   peers_at_ = now + settings_.peer_timeout / 4;
+  spare_memory_.tick();
   for (auto& [name, peer] : peers_) peers_at_ = std::min(peers_at_, peer->check_life(now));
   std::vector<Connection*> late;
   for (auto& each : connections_)

@@ -80,6 +80,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   // -- for peers and connections. The lock is held.
 
   MemoryTable& memories() { return memories_; }
+  SpareMemory& spare_memory() { return spare_memory_; }
   // Gives an operation its result. It ends once the queue allows it.
   void finish(const OperationPointer& operation, cn_status status, const std::string& text);
   void deliver(std::unique_ptr<cn_message> message);
@@ -183,6 +184,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   std::set<OperationPointer> connecting_;
 
   MemoryTable memories_;
+  SpareMemory spare_memory_;
   std::unordered_map<uint32_t, Handler> handlers_;
   std::unordered_map<uint32_t, std::deque<std::unique_ptr<cn_message>>> unclaimed_;
   std::deque<Ready> ready_;

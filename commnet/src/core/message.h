@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace commnet {
 
@@ -15,6 +16,26 @@ class Peer;
 
 // What a message counts for a window beyond its bytes.
 constexpr uint64_t kMessageCost = 64;
+
+// The memory of large messages that were released, for the next ones: fresh memory costs the system as much time as the
+// transfer. Guarded by the endpoint's lock.
+class SpareMemory {
+ public:
+  struct Block {
+    std::unique_ptr<char[]> data;
+    uint64_t size = 0;
+  };
+
+  // Returns a block of at least `size` bytes.
+  Block take(uint64_t size);
+  void put(Block block);
+  // Frees what was not used since the last call.
+  void tick();
+
+ private:
+  std::vector<Block> blocks_;
+  bool is_used_ = false;
+};
 
 }  // namespace commnet
 
@@ -29,8 +50,9 @@ struct cn_message {
   // The library while the handler runs, and whoever keeps it: a handler may keep and release it, or another thread may.
   std::atomic<int> owners{1};
   std::atomic<bool> is_kept{false};
-  std::unique_ptr<char[]> data;
+  commnet::SpareMemory::Block memory;
 
+  const char* data() const { return memory.data.get(); }
   uint64_t cost() const { return size + commnet::kMessageCost; }
 };
 
