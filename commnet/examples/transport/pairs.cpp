@@ -88,7 +88,8 @@ int descriptor(cn_transport* transport) { return transport->poller; }
 // Has the poller report what happens at the socket of a connection.
 void watch(cn_connection& connection, int change, bool writable) {
   epoll_event event{};
-  event.events = EPOLLIN | (writable ? EPOLLOUT : 0);
+  event.events = EPOLLIN;
+  if (writable) event.events |= EPOLLOUT;
   event.data.ptr = &connection;
   epoll_ctl(connection.transport.poller, change, connection.socket, &event);
 }
