@@ -1,0 +1,34 @@
+// Bytes of Ruby objects that the library uses without Ruby's lock: they must not move, shrink or be freed meanwhile.
+#pragma once
+
+#include <ruby.h>
+
+#include <cstddef>
+
+namespace commnet::ruby {
+
+struct Borrowed {
+  enum class Lock { kNone, kString, kIoBuffer };
+
+  VALUE object;  // what holds the bytes, to be marked by mark(); Qnil: nothing
+  char* data;
+  size_t size;
+  Lock lock;
+};
+
+// Borrows the bytes of a String, of which it takes a frozen copy that shares them, of a Buffer, an IO::Buffer or an
+// Address. Raises WrongType for others.
+Borrowed borrow_for_reading(const char* name, VALUE object);
+// Borrows bytes that the library changes: a String and an IO::Buffer are locked until give_back().
+Borrowed borrow_for_writing(const char* name, VALUE object);
+// Borrows what stays with the library for long: like borrow_for_writing(), but of a String it takes a copy in a Buffer.
+Borrowed borrow_for_peers(const char* name, VALUE object);
+// Ends the use, and forgets the object.
+void give_back(Borrowed& borrowed);
+// Keeps the object, and where it is.
+inline void mark(const Borrowed& borrowed) { rb_gc_mark(borrowed.object); }
+
+// Finds Commnet::Address, which is defined in Ruby.
+void find_address_class(VALUE module);
+
+}  // namespace commnet::ruby
