@@ -5,3 +5,8 @@ add_test(NAME commnet_install
                  "-DLIBDIR=${CMAKE_INSTALL_LIBDIR}" "-DC_COMPILER=${CMAKE_C_COMPILER}"
                  "-DPKG_CONFIG=${PKG_CONFIG_EXECUTABLE}" -P "${PROJECT_SOURCE_DIR}/cmake/install_test.cmake")
 set_tests_properties(commnet_install PROPERTIES TIMEOUT 120)
+
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND)
+  add_test(NAME commnet_reference COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/reference.py" --check)
+endif()
