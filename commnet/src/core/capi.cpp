@@ -58,8 +58,7 @@ cn_status cn_endpoint_create(const cn_endpoint_options* options, cn_endpoint** r
 
 void cn_endpoint_close(cn_endpoint* endpoint) {
   if (endpoint == nullptr) return;
-  guarded([&] { endpoint->endpoint->close(); });
-  delete endpoint;
+  if (guarded([&] { endpoint->endpoint->close(); }) == CN_OK) delete endpoint;
 }
 
 const char* cn_endpoint_name(const cn_endpoint* endpoint) {
@@ -220,7 +219,8 @@ cn_status cn_watch_peers(cn_endpoint* endpoint, bool watch) {
 cn_status cn_next_event(cn_endpoint* endpoint, cn_event* event, int64_t timeout_ms) {
   cn_status status = CN_OK;
   const cn_status failure = guarded([&] {
-    status = checked(endpoint, "endpoint").endpoint->next_event(checked(event, "event"), timeout_ms);
+    const auto keeps = checked(endpoint, "endpoint").endpoint;  // if it is closed meanwhile
+    status = keeps->next_event(checked(event, "event"), timeout_ms);
   });
   return failure == CN_OK ? status : failure;
 }
@@ -228,7 +228,10 @@ cn_status cn_next_event(cn_endpoint* endpoint, cn_event* event, int64_t timeout_
 int cn_event_descriptor(cn_endpoint* endpoint) { return endpoint ? endpoint->endpoint->event_descriptor() : -1; }
 
 cn_status cn_progress(cn_endpoint* endpoint, int64_t timeout_ms) {
-  return guarded([&] { checked(endpoint, "endpoint").endpoint->progress(timeout_ms); });
+  return guarded([&] {
+    const auto keeps = checked(endpoint, "endpoint").endpoint;  // if it is closed meanwhile
+    keeps->progress(timeout_ms);
+  });
 }
 
 }  // extern "C"

@@ -88,6 +88,7 @@ void Connection::flush() {
 }
 
 void Connection::connected() {
+  if (is_closed()) return;
   Hello hello{kProtocolVersion, stream_, endpoint_.settings().receive_window, {}, link_};
   fill_randomly(hello.nonce);
   hello_ = join(hello, endpoint_.settings().name);
@@ -108,7 +109,8 @@ bool Connection::begin_frame(const void* header, uint64_t size, void** payload) 
   try {
     std::memcpy(&frame_, header, sizeof frame_);
     if (frame_.size != size) fail(CN_DENIED, "the peer sent a frame whose size is not that of its header");
-    *payload = nullptr;
+    *payload = payload_ = nullptr;
+    is_lost_ = false;
     if (!is_open()) {
       *payload = control_buffer(size);
       return true;
@@ -120,7 +122,7 @@ bool Connection::begin_frame(const void* header, uint64_t size, void** payload) 
         break;
       case FrameType::kReadPiece:
       case FrameType::kWritePiece:
-        *payload = peer_->begin_piece(frame_);
+        *payload = payload_ = peer_->begin_piece(frame_);
         break;
       default:
         *payload = control_buffer(size);
@@ -130,6 +132,13 @@ bool Connection::begin_frame(const void* header, uint64_t size, void** payload) 
     close(set_error_of_exception(), cn_error());
     return false;
   }
+}
+
+void Connection::detach(const void* begin, uint64_t size) {
+  if (!handle_ || is_closed()) return;
+  const auto first = reinterpret_cast<uintptr_t>(begin), place = reinterpret_cast<uintptr_t>(payload_);
+  if (payload_ && place < first + size && first < place + frame_.size) is_lost_ = true;
+  table_.detach(handle_, begin, size);
 }
 
 bool Connection::end_frame() {
@@ -144,6 +153,8 @@ bool Connection::end_frame() {
           break;
         case FrameType::kReadPiece:
         case FrameType::kWritePiece:
+          payload_ = nullptr;
+          if (is_lost_) peer_->lose_piece(frame_);
           peer_->end_piece(frame_);
           break;
         default:
@@ -196,10 +207,14 @@ void Connection::take_challenge() {
   challenge_ = join(challenge, other_name_);
   if (!are_same(proof, prove(endpoint_.settings().key, kAcceptor, hello_, challenge_)))
     fail(CN_DENIED, "the other side does not know the secret");
+  if (operation_ && !operation_->expected_name.empty() && operation_->expected_name != other_name_)
+    fail(CN_UNREACHABLE, "the endpoint at '%s' is '%s', not '%s'", url_.c_str(), other_name_.c_str(),
+         operation_->expected_name.c_str());
   const Proof own = prove(endpoint_.settings().key, kConnector, hello_, challenge_);
   state_ = State::kProven;
   send({.type = FrameType::kProof}, own.data(), own.size());
   flush();
+  endpoint_.decide_waiting();
 }
 
 void Connection::take_proof() {
@@ -211,23 +226,34 @@ void Connection::take_proof() {
   if (stream_ > 0) {
     if (!peer.is_connected() || !are_same(peer.link(), link_))
       return welcome(CN_DENIED, "no connection has this identity");
+    if (!peer.has_room()) return welcome(CN_DENIED, "there are too many connections already");
     welcome(CN_OK, {});
     peer_ = &peer;
     state_ = State::kOpen;
     return peer.add(*this);
   }
+  decide();
+}
+
+void Connection::decide() {
+  Peer& peer = endpoint_.peer_of(other_name_);
   // If both connect at the same time, the connection of the endpoint with the smaller name is kept.
+  if (!peer.is_connected() && endpoint_.settings().name < other_name_ && endpoint_.connects_to_unknown()) {
+    state_ = State::kWaiting;
+    return;
+  }
   if (peer.is_connected()) return welcome(CN_FULL, "the endpoints are connected already");
   if (endpoint_.connects_to(other_name_) && endpoint_.settings().name < other_name_)
-    return welcome(CN_FULL, "the endpoints are connecting already");
+    return welcome(CN_FULL, "the endpoints are connecting already", kComing);
   fill_randomly(link_);
   welcome(CN_OK, {});
   open(peer);
 }
 
-void Connection::welcome(cn_status status, const std::string& text) {
+void Connection::welcome(cn_status status, const std::string& text, uint8_t flags) {
   const std::vector<uint8_t> payload = join(Welcome{endpoint_.settings().receive_window, link_}, text);
-  send({.type = FrameType::kWelcome, .status = static_cast<uint16_t>(status)}, payload.data(), payload.size());
+  send({.type = FrameType::kWelcome, .flags = flags, .status = static_cast<uint16_t>(status)}, payload.data(),
+       payload.size());
   flush();
   if (status != CN_OK) close(status, text.c_str());
 }
@@ -241,10 +267,15 @@ void Connection::take_welcome() {
     Peer& peer = endpoint_.peer_of(other_name_);
     if (const OperationPointer operation = std::exchange(operation_, nullptr)) {
       operation->peer = &peer;
-      if (peer.is_connected())
+      if (peer.is_connected()) {
         endpoint_.finish(operation, CN_OK, {});
-      else
+      } else {
+        // The other side may still have an earlier connection, which it will find broken.
+        operation->why = frame_.flags & kComing ? "'" + other_name_ + "' connects itself, without success"
+                                                : "'" + other_name_ + "' has not lost an earlier endpoint of this name";
+        operation->addresses.emplace_front(transport_, url_);
         endpoint_.await(peer, operation);
+      }
     }
     return close(CN_OK, "");
   }
@@ -252,12 +283,15 @@ void Connection::take_welcome() {
   other_window_ = welcome.window;
   Peer& peer = endpoint_.peer_of(other_name_);
   if (stream_ > 0) {
-    if (!peer.is_connected() || !are_same(peer.link(), link_)) return close(CN_OK, "");
+    if (!peer.is_connected() || !are_same(peer.link(), link_) || !peer.has_room()) return close(CN_OK, "");
     peer_ = &peer;
     state_ = State::kOpen;
     return peer.add(*this);
   }
-  if (peer.is_connected()) return close(CN_OK, "");
+  if (peer.is_connected()) {
+    if (operation_) operation_->peer = &peer;
+    return close(CN_OK, "");
+  }
   link_ = welcome.link;
   open(peer);
 }
@@ -288,11 +322,14 @@ void Connection::broken(cn_status status, const char* text) { close(status, text
 void Connection::close(cn_status status, const char* text) {
   if (is_closed()) return;
   const std::string kept = text;
+  // Operations end before the transport frees the connection, and their memory is not used after that.
+  detach(nullptr, UINT64_MAX);
   state_ = State::kClosed;
   if (const OperationPointer operation = std::exchange(operation_, nullptr))
     endpoint_.connect_failed(operation, status, kept);
   if (peer_) peer_->lose(*this, status, kept);
   endpoint_.bury(*this);
+  if (has_begun_) endpoint_.decide_waiting();
 }
 
 }  // namespace commnet

@@ -39,10 +39,11 @@ class Connection {
   }
   const void* transport() const { return transport_; }
   const std::string& url() const { return url_; }
+  // Returns the name of the endpoint at the other side, or of the one that is expected there; "" if it is unknown.
+  const std::string& target() const { return other_name_.empty() && operation_ ? operation_->expected_name : other_name_; }
   // Returns whether it is on its way to an endpoint, as the first connection.
   bool is_beginning_to(const std::string& name) const {
-    return has_begun_ && operation_ && !is_open() && !is_closed() &&
-           (other_name_ == name || operation_->expected_name == name);
+    return has_begun_ && operation_ && !is_open() && !is_closed() && target() == name;
   }
   cn_connection* handle() const { return handle_; }
   const cn_transport_table& table() const { return table_; }
@@ -69,12 +70,16 @@ class Connection {
   void flush();
   bool reaches_memory() const { return table_.reaches_memory && table_.reaches_memory(handle_); }
   bool has_unsent() const { return !is_closed() && handle_ && table_.has_unsent(handle_); }
-  void detach(const void* begin, uint64_t size) { table_.detach(handle_, begin, size); }
+  // Stops the use of a range of memory. A payload that arrives there is lost.
+  void detach(const void* begin, uint64_t size);
+  // Whether the other side waits for the answer to its proof, until it is known where own connections lead.
+  bool is_waiting() const { return state_ == State::kWaiting; }
+  void decide();
   // Ends the connection from this side.
   void close(cn_status status, const char* text);
 
  private:
-  enum class State : uint8_t { kConnecting, kHello, kChallenged, kProven, kOpen, kClosed };
+  enum class State : uint8_t { kConnecting, kHello, kChallenged, kProven, kWaiting, kOpen, kClosed };
 
   void* control_buffer(uint64_t size);
   void take_handshake();
@@ -82,7 +87,7 @@ class Connection {
   void take_challenge();
   void take_proof();
   void take_welcome();
-  void welcome(cn_status status, const std::string& text);
+  void welcome(cn_status status, const std::string& text, uint8_t flags = 0);
   void open(Peer& peer);
 
   Endpoint& endpoint_;
@@ -104,6 +109,8 @@ class Connection {
   uint64_t other_window_ = 0;
   // The frame that arrives.
   Frame frame_;
+  void* payload_ = nullptr;  // where it goes, in the memory of a program
+  bool is_lost_ = false;     // the payload, as its memory was detached
   std::vector<uint8_t> control_;
 };
 

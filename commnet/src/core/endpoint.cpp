@@ -1,6 +1,8 @@
 #include "core/endpoint.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -19,6 +21,10 @@ namespace {
 constexpr uint32_t kMostStreams = 16;
 // The most connections of others whose handshake is not complete.
 constexpr std::ptrdiff_t kMostStrangers = 256;
+// When a connection is tried again that another one was in the way of.
+constexpr Clock::duration kAgain = std::chrono::milliseconds(50);
+// For how long the thread that works makes room for others that want the lock.
+constexpr Clock::duration kRoom = std::chrono::microseconds(100);
 
 // Frames of calls that follow each other faster than this are sent together.
 constexpr Clock::duration kBurst = std::chrono::microseconds(5);
@@ -109,7 +115,18 @@ std::shared_ptr<Endpoint> Endpoint::create_like(const Endpoint& other, std::stri
 std::shared_ptr<Endpoint> Endpoint::open(Settings settings) {
   const std::shared_ptr<Endpoint> endpoint(new Endpoint(std::move(settings), forks));
   endpoint->open_transports();
-  if (!endpoint->settings_.is_manual) endpoint->thread_ = std::thread([raw = endpoint.get()] { raw->run_thread(); });
+  if (endpoint->settings_.is_manual) return endpoint;
+  // Signals are the business of the threads of the program.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    endpoint->thread_ = std::thread([raw = endpoint.get()] { raw->run_thread(); });
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
   return endpoint;
 }
 
@@ -119,13 +136,18 @@ Endpoint::~Endpoint() {
 
 void Endpoint::open_transports() {
   poller_ = Descriptor::checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
-  const auto watch = [&](int descriptor) {
+  const auto watch = [](const Descriptor& poller, int descriptor) {
     epoll_event event{EPOLLIN, {.fd = descriptor}};
-    if (epoll_ctl(poller_.number(), EPOLL_CTL_ADD, descriptor, &event) != 0) fail_with_errno("epoll_ctl");
+    if (epoll_ctl(poller.number(), EPOLL_CTL_ADD, descriptor, &event) != 0) fail_with_errno("epoll_ctl");
   };
-  watch(wake_signal_.number());
-  if (settings_.is_manual) watch(event_signal_.number());
-  const cn_transport_settings settings{sizeof settings, settings_.name.c_str(), settings_.listen.c_str()};
+  watch(poller_, wake_signal_.number());
+  if (settings_.is_manual) {
+    work_or_event_ = Descriptor::checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
+    watch(work_or_event_, poller_.number());
+    watch(work_or_event_, event_signal_.number());
+  }
+  const cn_transport_settings settings{sizeof settings, settings_.name.c_str(), settings_.listen.c_str(),
+                                       !settings_.transports.empty()};
   std::string urls;
   for (const cn_transport_table* const table : chosen_transports(settings_.transports)) {
     cn_transport* handle = nullptr;
@@ -135,23 +157,41 @@ void Endpoint::open_transports() {
     if (status == CN_UNSUPPORTED && settings_.transports.empty()) continue;
     if (status != CN_OK) throw Error(status, std::string(table->name) + ": " + cn_error());
     transports_.push_back({table, handle});
-    if (const int descriptor = table->descriptor(handle); descriptor >= 0) watch(descriptor);
+    if (const int descriptor = table->descriptor(handle); descriptor >= 0) watch(poller_, descriptor);
     const std::string own = table->address(handle);
     if (!own.empty()) urls += (urls.empty() ? "" : ",") + own;
   }
   if (transports_.empty()) fail(CN_UNSUPPORTED, "no transport is available");
+  for (const std::string& url : split_list(settings_.listen))
+    if (url != "none" && std::ranges::none_of(transports_, [&](auto& each) { return understands(*each.table, url); }))
+      fail(CN_INVALID_ARGUMENT, "options: no transport of this endpoint understands '%s' of listen", url.c_str());
   address_ = settings_.name + "@" + urls;
 }
 
+bool Endpoint::is_inherited() const { return fork_ != forks; }
+
+Endpoint::Lock Endpoint::take_lock() const {
+  if (is_inherited()) fail(CN_CLOSED, "the endpoint belongs to the parent of this process");
+  ++callers_;
+  Lock lock(mutex_);
+  --callers_;
+  return lock;
+}
+
 void Endpoint::require_open() const {
-  if (fork_ != forks) fail(CN_CLOSED, "the endpoint belongs to the parent of this process");
   if (is_closing_) fail(CN_CLOSED, "the endpoint is closed");
 }
 
 void Endpoint::close() {
-  if (fork_ != forks) return;  // the child of a fork has neither the thread nor the peers
+  if (is_inherited()) {
+    // The child of a fork has neither the thread nor the peers: the endpoint cannot be destroyed.
+    static auto& inherited = *new std::vector<std::shared_ptr<Endpoint>>;
+    inherited.push_back(shared_from_this());
+    return;
+  }
   {
-    Lock lock(mutex_);
+    Lock lock = take_lock();
+    if (worker_ == std::this_thread::get_id()) fail(CN_INVALID_ARGUMENT, "a callback must not close its endpoint");
     if (is_closing_) return;
     // What was sent already is to leave this process first.
     const Clock::time_point linger = Clock::now() + std::chrono::seconds(1);
@@ -171,14 +211,19 @@ void Endpoint::close() {
     // Those that are closed leave the list.
     while (!connections_.empty()) connections_.front()->close(CN_CANCELLED, "the endpoint was closed");
     wake();
+    while (settings_.is_manual && is_working_) changed_.wait_for(lock, std::chrono::milliseconds(1));
   }
   if (thread_.joinable()) thread_.join();
-  Lock lock(mutex_);
+  Lock lock = take_lock();
+  worker_ = std::this_thread::get_id();
   run_ready(lock);
+  worker_ = {};
   clear_graves();
+  for (const Transport& transport : std::exchange(transports_, {})) transport.table->close(transport.handle);
   unclaimed_.clear();
   for (Event& event : events_) delete event.message;
   events_.clear();
+  is_closed_ = true;
   changed_.notify_all();
 }
 
@@ -194,7 +239,7 @@ void Endpoint::begin(const OperationPointer& operation) {
 
 template <class Start>
 void Endpoint::start(const OperationPointer& operation, Start&& start) {
-  Lock lock(mutex_);
+  Lock lock = take_lock();
   require_open();
   begin(operation);
   try {
@@ -289,6 +334,18 @@ bool Endpoint::connects_to(const std::string& name) const {
   return std::ranges::any_of(connections_, [&](const auto& each) { return each->is_beginning_to(name); });
 }
 
+bool Endpoint::connects_to_unknown() const {
+  return std::ranges::any_of(connections_, [&](const auto& each) { return each->is_beginning_to({}); });
+}
+
+void Endpoint::decide_waiting() {
+  std::vector<Connection*> waiting;
+  for (const auto& each : connections_)
+    if (each->is_waiting()) waiting.push_back(each.get());
+  for (Connection* const each : waiting) each->decide();
+}
+
+
 void Endpoint::connect_failed(const OperationPointer& operation, cn_status status, const std::string& text) {
   operation->why = text;
   if (status == CN_UNREACHABLE || status == CN_PEER_LOST || status == CN_SYSTEM_ERROR) {
@@ -299,15 +356,15 @@ void Endpoint::connect_failed(const OperationPointer& operation, cn_status statu
 }
 
 void Endpoint::disconnect(Peer& peer) {
-  Lock lock(mutex_);
+  Lock lock = take_lock();
   require_open();
   peer.leave(CN_CANCELLED, "it was disconnected");
   after_call(lock);
 }
 
 void Endpoint::cancel(const OperationPointer& operation) {
-  Lock lock(mutex_);
-  if (operation->has_result || fork_ != forks) return;
+  Lock lock = take_lock();
+  if (operation->has_result) return;
   end_early(operation, CN_CANCELLED, "the operation was cancelled");
   after_call(lock);
 }
@@ -324,7 +381,7 @@ void Endpoint::end_early(const OperationPointer& operation, cn_status status, co
 }
 
 Peer* Endpoint::find_peer(const std::string& name) {
-  const Lock lock(mutex_);
+  const Lock lock = take_lock();
   const auto found = peers_.find(name);
   return found != peers_.end() && found->second->is_connected() ? found->second.get() : nullptr;
 }
@@ -336,15 +393,14 @@ Peer& Endpoint::peer_of(const std::string& name) {
 }
 
 std::shared_ptr<const Memory> Endpoint::register_memory(void* data, uint64_t size, uint32_t rights) {
-  const Lock lock(mutex_);
+  const Lock lock = take_lock();
   require_open();
   return memories_.add(data, size, rights);
 }
 
 void Endpoint::release_memory(const std::shared_ptr<const Memory>& memory) {
-  Lock lock(mutex_);
+  Lock lock = take_lock();
   memories_.remove(memory->id);
-  if (fork_ != forks) return;
   for (auto& [name, peer] : peers_)
     if (peer->is_connected()) peer->forget_memory(*memory);
   after_call(lock);
@@ -368,7 +424,15 @@ void Endpoint::finish(const OperationPointer& operation, cn_status status, const
   operation->has_result = true;
   operation->status = status;
   operation->text = text;
-  if (operation->kind == Operation::Kind::kConnect) connecting_.erase(operation);
+  if (operation->deadline != Clock::time_point::max()) {
+    const auto [first, last] = deadlines_.equal_range(operation->deadline);
+    const auto found = std::find_if(first, last, [&](const auto& each) { return each.second.lock() == operation; });
+    if (found != last) deadlines_.erase(found);
+  }
+  if (operation->kind == Operation::Kind::kConnect) {
+    connecting_.erase(operation);
+    awaiting_.remove_if([&](const Awaiting& each) { return each.operation == operation; });
+  }
   if (operation->queue)
     operation->queue->advance([&](const OperationPointer& each) { end(each); });
   else
@@ -392,11 +456,17 @@ void Endpoint::push(Event event) {
   changed_.notify_all();
 }
 
+void Endpoint::await(Peer& peer, const OperationPointer& operation) {
+  const Clock::time_point now = Clock::now();
+  if (operation->gives_up == Clock::time_point::max()) operation->gives_up = now + settings_.peer_timeout;
+  if (now >= operation->gives_up) return finish(operation, CN_UNREACHABLE, operation->why);
+  awaiting_.push_back({&peer, operation, now + kAgain});
+}
+
 void Endpoint::joined(Peer& peer) {
-  const auto [first, last] = awaiting_.equal_range(&peer);
   std::vector<OperationPointer> waiting;
-  for (auto each = first; each != last; ++each) waiting.push_back(each->second);
-  awaiting_.erase(first, last);
+  for (const Awaiting& each : awaiting_)
+    if (each.peer == &peer) waiting.push_back(each.operation);
   for (const OperationPointer& operation : waiting) finish(operation, CN_OK, {});
   if (watches_peers_) push({CN_EVENT_JOINED, nullptr, CN_OK, {}, nullptr, &peer});
 }
@@ -412,8 +482,10 @@ void Endpoint::bury(Connection& connection) {
   wake();
 }
 
-std::ptrdiff_t Endpoint::strangers() const {
-  return std::ranges::count_if(connections_, [](const auto& each) { return !each->is_open() && !each->has_begun(); });
+void Endpoint::drop_oldest_stranger() {
+  const auto is_stranger = [](const auto& each) { return !each->is_open() && !each->has_begun(); };
+  if (std::ranges::count_if(connections_, is_stranger) < kMostStrangers) return;
+  (*std::ranges::find_if(connections_, is_stranger))->close(CN_DENIED, "too many do not complete the handshake");
 }
 
 void Endpoint::clear_graves() {
@@ -424,7 +496,8 @@ void Endpoint::clear_graves() {
 
 Connection* Endpoint::accepted(cn_transport* transport, cn_connection* handle) {
   const auto found = std::ranges::find(transports_, transport, &Transport::handle);
-  if (is_closing_ || found == transports_.end() || strangers() >= kMostStrangers) return nullptr;
+  if (is_closing_ || found == transports_.end()) return nullptr;
+  drop_oldest_stranger();
   connections_.push_back(std::make_unique<Connection>(*this, *found->table, handle));
   return connections_.back().get();
 }
@@ -432,7 +505,7 @@ Connection* Endpoint::accepted(cn_transport* transport, cn_connection* handle) {
 // ------------------------------------------------------------------------------------------------ messages
 
 void Endpoint::set_handler(uint32_t number, cn_handler function, void* user, bool as_event) {
-  Lock lock(mutex_);
+  Lock lock = take_lock();
   require_open();
   if (!function && !as_event) {
     handlers_.erase(number);
@@ -466,8 +539,9 @@ void Endpoint::release(cn_message* message) {
   if (--message->owners > 0) return;
   const std::unique_ptr<cn_message> owned(message);
   const std::shared_ptr<Endpoint> keeps = owned->endpoint;
-  Lock lock(mutex_);
-  if (is_closing_ || fork_ != forks) return;
+  if (is_inherited()) return;
+  Lock lock = take_lock();
+  if (is_closing_) return;
   Peer& peer = *owned->peer;
   if (peer.is_connected() && peer.session() == owned->session) peer.give_back(owned->cost());
   spare_memory_.put(std::move(owned->memory));
@@ -477,12 +551,18 @@ void Endpoint::release(cn_message* message) {
 // ------------------------------------------------------------------------------------------------ progress
 
 void Endpoint::wake() {
-  if (is_awake_ || !is_sleeping_) return;
-  is_awake_ = true;
-  wake_signal_.raise();
+  // The thread that works looks for what there is before it sleeps; an event loop sleeps outside of this library.
+  if (is_sleeping_ || settings_.is_manual) wake_from_outside();
 }
 
-void Endpoint::wake_from_outside() { wake_signal_.raise(); }
+void Endpoint::wake_from_outside() {
+  if (!is_awake_.exchange(true)) wake_signal_.raise();
+}
+
+void Endpoint::lower_wake_signal() {
+  is_awake_ = false;
+  wake_signal_.lower();
+}
 
 bool Endpoint::run_transports() {
   bool did = false;
@@ -508,9 +588,21 @@ Clock::time_point Endpoint::run_timers() {
     if (operation && !operation->has_result)
       end_early(operation, CN_TIMED_OUT, "the operation took longer than its timeout");
   }
-  // Ends of operations need no timers: only the first of those that remain counts.
-  while (!deadlines_.empty() && deadlines_.begin()->second.expired()) deadlines_.erase(deadlines_.begin());
-  if (now < peers_at_) return std::min(peers_at_, deadlines_.empty() ? peers_at_ : deadlines_.begin()->first);
+  std::vector<OperationPointer> again;
+  for (Awaiting& each : awaiting_) {
+    if (each.again_at <= now) again.push_back(each.operation);
+  }
+  for (const OperationPointer& operation : again) {
+    awaiting_.remove_if([&](const Awaiting& each) { return each.operation == operation; });
+    try_address(operation);
+  }
+  const auto next = [&] {
+    Clock::time_point first = peers_at_;
+    if (!deadlines_.empty()) first = std::min(first, deadlines_.begin()->first);
+    for (const Awaiting& each : awaiting_) first = std::min(first, each.again_at);
+    return first;
+  };
+  if (now < peers_at_) return next();
   peers_at_ = now + settings_.peer_timeout / 4;
   spare_memory_.tick();
   for (auto& [name, peer] : peers_) peers_at_ = std::min(peers_at_, peer->check_life(now));
@@ -518,7 +610,7 @@ Clock::time_point Endpoint::run_timers() {
   for (auto& each : connections_)
     if (!each->is_open() && each->handshake_end() <= now) late.push_back(each.get());
   for (Connection* const each : late) each->close(CN_UNREACHABLE, "nobody answers in time");
-  return std::min(peers_at_, deadlines_.empty() ? peers_at_ : deadlines_.begin()->first);
+  return next();
 }
 
 void Endpoint::run_ready(Lock& lock) {
@@ -546,51 +638,68 @@ bool Endpoint::work(Lock& lock, Clock::time_point until) {
     changed_.wait_until(lock, std::min(until, Clock::now() + std::chrono::milliseconds(10)));
     return true;
   }
+  if (is_closing_) return true;
   is_working_ = true;
   worker_ = std::this_thread::get_id();
-  timers_at_ = run_timers();
+  if (settings_.is_manual && is_awake_) lower_wake_signal();
+  // What peers have said is heard before they are found silent.
   bool did = run_transports();
+  timers_at_ = run_timers();
   clear_graves();
   did |= !ready_.empty();
   run_ready(lock);
   const Clock::time_point now = Clock::now();
   if (did) last_work_ = now;
-  if (!did && working_.empty()) {
+  if (!did && working_.empty() && ready_.empty()) {
     is_sleeping_ = true;
     const bool spins = now - last_work_ < settings_.busy_poll;
     const Clock::duration pause = std::min(until, timers_at_) - now;
     lock.unlock();
-    epoll_event event;
+    epoll_event events[4];
+    int count = 0;
     if (spins || pause <= Clock::duration::zero()) {
-      epoll_wait(poller_.number(), &event, 1, 0);
+      count = epoll_wait(poller_.number(), events, std::size(events), 0);
     } else {
       const timespec time{std::chrono::duration_cast<std::chrono::seconds>(pause).count(),
                           static_cast<long>((pause % std::chrono::seconds(1)).count())};
-      epoll_pwait2(poller_.number(), &event, 1, &time, nullptr);
+      count = epoll_pwait2(poller_.number(), events, std::size(events), &time, nullptr);
     }
     lock.lock();
     is_sleeping_ = false;
-    if (std::exchange(is_awake_, false)) wake_signal_.lower();
+    for (int i = 0; i < count; ++i)
+      if (events[i].data.fd == wake_signal_.number()) lower_wake_signal();
   }
   is_working_ = false;
   worker_ = {};
+  if (settings_.is_manual) changed_.notify_all();  // another thread may wait for its turn to work
   return did;
 }
 
 void Endpoint::run_thread() {
   Lock lock(mutex_);
-  while (!is_closing_) work(lock, Clock::time_point::max());
+  while (!is_closing_) {
+    work(lock, Clock::time_point::max());
+    let_others(lock);
+  }
+}
+
+// A mutex is not fair: a thread that gives it back and takes it again at once leaves nothing to those that wait.
+void Endpoint::let_others(Lock& lock) {
+  if (callers_ == 0) return;
+  lock.unlock();
+  for (const Clock::time_point end = Clock::now() + kRoom; callers_ > 0 && Clock::now() < end;) sched_yield();
+  lock.lock();
 }
 
 void Endpoint::progress(int64_t timeout_ms) {
   if (!settings_.is_manual) fail(CN_INVALID_ARGUMENT, "the endpoint has a thread for its progress");
-  Lock lock(mutex_);
+  Lock lock = take_lock();
   require_open();
   refuse_callbacks();
   const Clock::time_point until = time_after(timeout_ms);
   do {
     if (work(lock, until)) return;
-  } while (Clock::now() < until);
+  } while (!is_closing_ && Clock::now() < until);
 }
 
 void Endpoint::refuse_callbacks() const {
@@ -607,9 +716,9 @@ template <class Condition>
 bool Endpoint::wait_for(Lock& lock, int64_t timeout_ms, Condition&& holds) {
   const Clock::time_point until = time_after(timeout_ms);
   while (!holds()) {
-    if (is_closing_) return holds();
+    if (is_closed_) return false;
     if (Clock::now() >= until) return false;
-    if (settings_.is_manual)
+    if (settings_.is_manual && !is_closing_)
       work(lock, until);
     else if (until == Clock::time_point::max())
       changed_.wait(lock);
@@ -621,8 +730,7 @@ bool Endpoint::wait_for(Lock& lock, int64_t timeout_ms, Condition&& holds) {
 
 cn_status Endpoint::wait(Operation& operation, int64_t timeout_ms) {
   if (!operation.ended.load(std::memory_order_acquire)) {
-    Lock lock(mutex_);
-    if (fork_ != forks) require_open();
+    Lock lock = take_lock();
     refuse_callbacks();
     const auto has_ended = [&] { return operation.ended.load(std::memory_order_acquire); };
     if (!wait_for(lock, timeout_ms, has_ended)) return set_error(CN_TIMED_OUT, "the operation goes on");
@@ -633,12 +741,13 @@ cn_status Endpoint::wait(Operation& operation, int64_t timeout_ms) {
 cn_status Endpoint::next_event(cn_event& given, int64_t timeout_ms) {
   if (given.struct_size != sizeof given)
     fail(CN_INVALID_ARGUMENT, "event: struct_size is %u, expected %zu", given.struct_size, sizeof given);
-  Lock lock(mutex_);
+  Lock lock = take_lock();
   require_open();
   if (timeout_ms != 0) refuse_callbacks();
   if (settings_.is_manual && events_.empty() && worker_ != std::this_thread::get_id()) work(lock, Clock::now());
-  if (!wait_for(lock, timeout_ms, [&] { return !events_.empty(); })) {
-    require_open();
+  const bool has_event = wait_for(lock, timeout_ms, [&] { return !events_.empty() || is_closing_; });
+  require_open();
+  if (!has_event) {
     return set_error(CN_TIMED_OUT, "there is no event");
   }
   Event event = std::move(events_.front());
@@ -655,7 +764,7 @@ cn_status Endpoint::next_event(cn_event& given, int64_t timeout_ms) {
 }
 
 void Endpoint::watch_peers(bool watch) {
-  const Lock lock(mutex_);
+  const Lock lock = take_lock();
   require_open();
   watches_peers_ = watch;
 }

@@ -5,6 +5,7 @@
 #include <commnet/commnet.h>
 #include <commnet/transport.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <list>
@@ -41,6 +42,8 @@ Settings settings_of(const cn_endpoint_options* options);
 
 class Endpoint final : public std::enable_shared_from_this<Endpoint> {
  public:
+  using Lock = std::unique_lock<std::mutex>;
+
   static std::shared_ptr<Endpoint> create(const cn_endpoint_options* options);
   // Creates an endpoint of another name and address, with the settings and the secret of `other`.
   static std::shared_ptr<Endpoint> create_like(const Endpoint& other, std::string name, std::string listen);
@@ -66,13 +69,15 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   void release_memory(const std::shared_ptr<const Memory>& memory);
   void watch_peers(bool watch);
   cn_status next_event(cn_event& event, int64_t timeout_ms);
-  int event_descriptor() const { return settings_.is_manual ? poller_.number() : event_signal_.number(); }
+  int event_descriptor() const { return settings_.is_manual ? work_or_event_.number() : event_signal_.number(); }
   bool is_connected(const Peer& peer) const {
-    const std::lock_guard lock(mutex_);
+    if (is_inherited()) return false;
+    const Lock lock = take_lock();
     return peer.is_connected();
   }
   const char* transport_of(const Peer& peer) const {
-    const std::lock_guard lock(mutex_);
+    if (is_inherited()) return "";
+    const Lock lock = take_lock();
     return peer.transport();
   }
   void progress(int64_t timeout_ms);
@@ -89,6 +94,10 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   Peer& peer_of(const std::string& name);
   // Returns whether a connection that this endpoint has begun is on its way to an endpoint.
   bool connects_to(const std::string& name) const;
+  // Returns whether one is on its way to an endpoint whose name is not known yet.
+  bool connects_to_unknown() const;
+  // Decides about the connections that wait for the name of another one.
+  void decide_waiting();
   // The connection of an operation has failed: another address is tried, if there is one.
   void connect_failed(const OperationPointer& operation, cn_status status, const std::string& text);
   // Connects the further streams of a peer at the address of its first one.
@@ -98,8 +107,8 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   // Returns whether frames are to wait until work() sends them together: while calls follow each other fast.
   bool leaves_flushes();
   Connection* accepted(cn_transport* transport, cn_connection* handle);
-  // Operations that wait for a connection to a peer that the other side has begun.
-  void await(Peer& peer, const OperationPointer& operation) { awaiting_.emplace(&peer, operation); }
+  // The operation waits for a connection to a peer that the other side has begun, or tries again.
+  void await(Peer& peer, const OperationPointer& operation);
   void wake();
   // Does so from any thread, without the lock.
   void wake_from_outside();
@@ -128,11 +137,20 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
     Handler handler;
     cn_message* message = nullptr;
   };
-  using Lock = std::unique_lock<std::mutex>;
+  // An operation that waits for a connection of the other side.
+  struct Awaiting {
+    Peer* peer;
+    OperationPointer operation;
+    Clock::time_point again_at;
+  };
 
   Endpoint(Settings settings, unsigned fork) : settings_(std::move(settings)), fork_(fork) {}
   static std::shared_ptr<Endpoint> open(Settings settings);
   void open_transports();
+  // Takes the lock, before the thread that works if that is busy. Throws Error in the child of a fork, where another
+  // thread may have held it.
+  Lock take_lock() const;
+  bool is_inherited() const;
   void require_open() const;
   // Throws Error on the thread that runs a callback.
   void refuse_callbacks() const;
@@ -159,18 +177,23 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   void after_call(Lock& lock);
   void run_thread();
   void clear_graves();
-  std::ptrdiff_t strangers() const;
+  void drop_oldest_stranger();
+  void let_others(Lock& lock);
+  void lower_wake_signal();
 
   const Settings settings_;
   std::string address_;
   mutable std::mutex mutex_;
+  mutable std::atomic<int> callers_{0};  // threads that wait for the lock
   std::condition_variable changed_;
-  bool is_closing_ = false;
+  bool is_closing_ = false, is_closed_ = false;
   const unsigned fork_;
   std::vector<Transport> transports_;
-  Descriptor poller_;
+  Descriptor poller_;         // of the transports and the wake signal
+  Descriptor work_or_event_;  // with CN_MANUAL_PROGRESS: of the former and the event signal
   Signal wake_signal_, event_signal_;
-  bool is_sleeping_ = false, is_awake_ = false;  // whether work() waits, and whether it was woken
+  bool is_sleeping_ = false;  // work() waits
+  std::atomic<bool> is_awake_{false};  // and was woken
   std::thread thread_;
   bool is_working_ = false;  // a thread is in work()
   std::thread::id worker_;
@@ -179,7 +202,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   std::list<std::unique_ptr<Connection>> connections_, graves_;
   std::map<std::string, std::unique_ptr<Peer>> peers_;
   std::set<Peer*> working_;
-  std::multimap<Peer*, OperationPointer> awaiting_;
+  std::list<Awaiting> awaiting_;
   std::multimap<Clock::time_point, std::weak_ptr<Operation>> deadlines_;
   std::set<OperationPointer> connecting_;
 

@@ -46,7 +46,8 @@ enum class FrameType : uint8_t {
   kGoodbye,
 };
 
-constexpr uint8_t kGoOn = 1;  // a flag of kResult
+constexpr uint8_t kGoOn = 1;    // a flag of kResult
+constexpr uint8_t kComing = 1;  // a flag of kWelcome: the connection that the other side has begun is kept instead
 
 // Little-endian, without padding.
 struct Frame {

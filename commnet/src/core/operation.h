@@ -63,6 +63,7 @@ struct Operation {
   int cookies = 0;          // frames whose payload the transport still uses
   // Of a connection: the name that the address states, and transports and URLs that are still to be tried.
   std::string expected_name, why;
+  Clock::time_point gives_up = Clock::time_point::max();  // when it no longer waits for the other side
   std::deque<std::pair<const void*, std::string>> addresses;
 };
 

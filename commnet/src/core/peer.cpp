@@ -506,6 +506,18 @@ void Peer::end_piece(const Frame& frame) {
   served_.erase(found);
 }
 
+void Peer::lose_piece(const Frame& frame) {
+  if (frame.type == FrameType::kReadPiece) {
+    const auto found = operations_.find(frame.id);
+    if (found == operations_.end()) return;
+    const OperationPointer operation = found->second;
+    drop(operation);
+    endpoint_.finish(operation, CN_CANCELLED, "its memory overlaps with other memory that was released meanwhile");
+  } else if (const auto found = served_.find(frame.id); found != served_.end()) {
+    found->second.memory = nullptr;
+  }
+}
+
 void Peer::take(const Frame& frame, std::vector<uint8_t>& payload) {
   switch (frame.type) {
     case FrameType::kCredit:

@@ -37,6 +37,8 @@ class Peer {
 
   // The first connection, of a link with an identity, to a peer that receives messages with a window.
   void join(Connection& connection, const Key& link, uint64_t window);
+  // Returns whether it may get a further connection.
+  bool has_room() const { return connections_.size() < 16; }
   // A further connection, for pieces of reads and writes.
   void add(Connection& connection) { connections_.push_back(&connection); }
   // Takes away a connection that has broken. Without the first one, the peer is lost.
@@ -56,6 +58,8 @@ class Peer {
   void end_message(const Frame& frame);
   void* begin_piece(const Frame& frame);
   void end_piece(const Frame& frame);
+  // Fails the operation of a piece whose bytes were dropped, as they went to memory that was released.
+  void lose_piece(const Frame& frame);
   void take(const Frame& frame, std::vector<uint8_t>& payload);
   void heard() { last_heard_ = Clock::now(); }
 

@@ -15,7 +15,7 @@ std::mutex registry_mutex;
 
 // Best first; those that programs register go before the others.
 std::vector<const cn_transport_table*>& registry() {
-  static auto& tables = *new std::vector<const cn_transport_table*>{&kWithinProcess, &kSockets};
+  static auto& tables = *new std::vector<const cn_transport_table*>{COMMNET_TRANSPORTS};
   return tables;
 }
 

@@ -18,8 +18,8 @@ bool understands(const cn_transport_table& table, std::string_view url);
 std::vector<std::string> split_list(std::string_view text);
 const cn_transport_host& transport_host();
 
-// The transports of this library.
-extern const cn_transport_table kSockets, kWithinProcess;
+// The transports of this library, of which COMMNET_TRANSPORTS lists those that were built.
+extern const cn_transport_table kSockets, kUcx, kWithinProcess;
 
 }  // namespace commnet
 
