@@ -3,8 +3,8 @@
 import js from '@eslint/js';
 
 const NODE_GLOBALS = [
-  'Buffer', 'MessageChannel', 'TextEncoder', 'URL', '__dirname', 'clearInterval', 'console', 'exports', 'module',
-  'performance', 'process', 'require', 'setInterval', 'setTimeout', 'structuredClone',
+  'AbortController', 'AbortSignal', 'Buffer', '__dirname', 'clearTimeout', 'console', 'module', 'process', 'require',
+  'setImmediate', 'setTimeout', 'structuredClone', 'URL',
 ];
 
 export default [

@@ -98,4 +98,6 @@ function signal(name, value) {
   throw invalid(name, 'an AbortSignal', value);
 }
 
-module.exports = {boolean, bytes, callable, integer, invalid, options, signal, source, string, target, timeout, uint32, uint53};
+module.exports = {
+  boolean, bytes, callable, invalid, options, signal, source, string, target, timeout, uint32, uint53,
+};
