@@ -13,6 +13,7 @@ namespace {
 class Basic : public testing::TestWithParam<std::pair<const char*, const char*>> {
  protected:
   void SetUp() override {
+    if (!is_available(GetParam().first)) GTEST_SKIP() << cn_error();
     const auto listen = [](cn_endpoint_options& options) { options.listen = GetParam().second; };
     a = make_endpoint("a", GetParam().first, listen);
     b = make_endpoint("b", GetParam().first, listen);
@@ -99,7 +100,7 @@ TEST_P(Basic, AWrongSecretIsDenied) {
 
 INSTANTIATE_TEST_SUITE_P(Transports, Basic,
                          testing::Values(std::pair("memory", ""), std::pair("sockets", "tcp://127.0.0.1:0"),
-                                         std::pair("sockets", "")),
+                                         std::pair("sockets", ""), std::pair("ucx", "")),
                          [](const auto& info) { return std::to_string(info.index) + info.param.first; });
 
 }  // namespace

@@ -32,6 +32,17 @@ inline EndpointHandle make_endpoint(const std::string& name, const std::string& 
   return EndpointHandle(endpoint);
 }
 
+// Returns whether this build and this machine have a transport.
+inline bool is_available(const char* transport) {
+  cn_endpoint_options options{};
+  options.struct_size = sizeof options;
+  options.transports = transport;
+  cn_endpoint* endpoint = nullptr;
+  const bool is_open = cn_endpoint_create(&options, &endpoint) == CN_OK;
+  cn_endpoint_close(endpoint);
+  return is_open;
+}
+
 // Runs begin(&operation) and waits for the operation.
 template <class Begin>
 cn_status complete(Begin&& begin) {

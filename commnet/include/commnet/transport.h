@@ -58,6 +58,7 @@ typedef struct cn_transport_settings {
   uint32_t struct_size;
   const char* endpoint_name;
   const char* listen; /* URLs, separated by commas, of which it takes those with its schemes; "": its default; "none" */
+  bool is_named;      /* whether the options name the transport; else it is one of all */
 } cn_transport_settings;
 
 typedef struct cn_transport_table {
@@ -89,7 +90,7 @@ typedef struct cn_transport_table {
   /* Begins to send what was taken. Called after a series of frames. */
   void (*flush)(cn_connection* connection);
   /* Stops the use of a range of memory: payloads in it that are to be sent are copied, and what arrives for it is
-   * dropped. sent() and end_frame() follow as they would. */
+   * dropped. sent() and end_frame() follow as they would. NULL and UINT64_MAX stand for all memory. */
   void (*detach)(cn_connection* connection, const void* begin, uint64_t size);
 
   /* Returns whether frames were taken that have not been sent. */

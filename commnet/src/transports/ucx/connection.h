@@ -72,9 +72,9 @@ struct Connection {
   ucp_ep_h endpoint = nullptr;
   const bool has_begun;
 
-  uint64_t remote_id = 0;   // known once the other side has said hello
-  bool is_broken = false;   // the host knows it, or has closed it
-  bool is_told = false;     // the other side has said goodbye
+  uint64_t remote_id = 0;  // known once the other side has said hello
+  bool is_broken = false;  // the host knows it, or has closed it
+  bool is_told = false;    // the other side has said goodbye
   ucs_status_t failure = UCS_OK;
 
   uint64_t next_sent = 0, unsent = 0, in_flight = 0;
@@ -82,16 +82,16 @@ struct Connection {
   std::unordered_set<Send*> borrowed;  // those whose payload is the host's
 
   uint64_t next_arrival = 0;
-  std::deque<Arrival> arrivals;        // in their order
-  std::map<uint64_t, Arrival> early;   // others are missing before them
-  uint64_t waiting = 0;                // bytes of both
-  bool is_receiving = false;           // the payload of the first frame, to `destination`
+  std::deque<Arrival> arrivals;       // in their order
+  std::map<uint64_t, Arrival> early;  // others are missing before them
+  uint64_t waiting = 0;               // bytes of both
+  bool is_receiving = false;          // the payload of the first frame, to `destination`
   bool has_received = false;
   const char* destination = nullptr;
   uint64_t receive_size = 0;
 
-  bool is_closing = false;             // UCX closes it
-  Clock::time_point goodbye_end{};     // until when the other side may answer a goodbye
+  bool is_closing = false;          // UCX closes it
+  Clock::time_point goodbye_end{};  // until when the other side may answer a goodbye
 
   bool is_open() const { return remote_id != 0; }
   bool uses(const void* begin, uint64_t size) const;

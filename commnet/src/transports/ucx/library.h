@@ -6,28 +6,28 @@
 
 namespace commnet::ucx {
 
-#define COMMNET_UCX_FUNCTIONS(X)                                                                                      \
-  X(ucp_get_version)                                                                                                  \
-  X(ucp_init_version)                                                                                                 \
-  X(ucp_cleanup)                                                                                                      \
-  X(ucp_config_read)                                                                                                  \
-  X(ucp_config_release)                                                                                               \
-  X(ucp_worker_create)                                                                                                \
-  X(ucp_worker_destroy)                                                                                               \
-  X(ucp_worker_progress)                                                                                              \
-  X(ucp_worker_get_efd)                                                                                               \
-  X(ucp_worker_arm)                                                                                                   \
-  X(ucp_worker_set_am_recv_handler)                                                                                   \
-  X(ucp_listener_create)                                                                                              \
-  X(ucp_listener_query)                                                                                               \
-  X(ucp_listener_reject)                                                                                              \
-  X(ucp_listener_destroy)                                                                                             \
-  X(ucp_ep_create)                                                                                                    \
-  X(ucp_ep_close_nbx)                                                                                                 \
-  X(ucp_am_send_nbx)                                                                                                  \
-  X(ucp_am_recv_data_nbx)                                                                                             \
-  X(ucp_am_data_release)                                                                                              \
-  X(ucp_request_free)                                                                                                 \
+#define COMMNET_UCX_FUNCTIONS(X)    \
+  X(ucp_get_version)                \
+  X(ucp_init_version)               \
+  X(ucp_cleanup)                    \
+  X(ucp_config_read)                \
+  X(ucp_config_release)             \
+  X(ucp_worker_create)              \
+  X(ucp_worker_destroy)             \
+  X(ucp_worker_progress)            \
+  X(ucp_worker_get_efd)             \
+  X(ucp_worker_arm)                 \
+  X(ucp_worker_set_am_recv_handler) \
+  X(ucp_listener_create)            \
+  X(ucp_listener_query)             \
+  X(ucp_listener_reject)            \
+  X(ucp_listener_destroy)           \
+  X(ucp_ep_create)                  \
+  X(ucp_ep_close_nbx)               \
+  X(ucp_am_send_nbx)                \
+  X(ucp_am_recv_data_nbx)           \
+  X(ucp_am_data_release)            \
+  X(ucp_request_free)               \
   X(ucs_status_string)
 
 struct Library {
