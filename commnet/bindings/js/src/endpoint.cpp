@@ -302,6 +302,8 @@ Napi::Value Endpoint::close(Info info) {
     ends.Set(ends.Length(), end);
     cn_operation_release(pending.handle);
   }
+  // They refer to the object that has this one.
+  for (Napi::FunctionReference* const each : {&done_, &message_, &peer_}) each->Reset();
   Unref();
   return ends;
 }
