@@ -49,9 +49,10 @@ void Outgoing::borrow(const void* data, uint64_t size, uint64_t cookie) {
 }
 
 void Outgoing::detach(const void* begin, uint64_t size) {
-  const auto* const first = static_cast<const char*>(begin);
+  const auto first = reinterpret_cast<uintptr_t>(begin);
   for (Segment& segment : segments_) {
-    if (segment.block || segment.data >= first + size || segment.data + segment.size <= first) continue;
+    const auto place = reinterpret_cast<uintptr_t>(segment.data);
+    if (segment.block || place >= first + size || place + segment.size <= first) continue;
     segment.block.reset(new char[segment.size]);
     std::memcpy(segment.block.get(), segment.data, segment.size);
     segment.data = segment.block.get();

@@ -44,6 +44,11 @@ class Sockets {
       if (wanted.empty() || understands(kSockets, url)) listen(url);
   }
 
+  ~Sockets() {
+    for (const auto& [number, listener] : listeners_)
+      if (!listener.file.empty()) unlink(listener.file.c_str());
+  }
+
   const char* address() const { return address_.c_str(); }
   int descriptor() const { return poller_.number(); }
 
@@ -124,7 +129,7 @@ class Sockets {
     watch(socket, EPOLLIN);
     address_ += (address_.empty() ? "" : ",") + url_of(socket);
     const int number = socket.number();
-    listeners_.emplace(number, Listener{std::move(socket), address.is_unix()});
+    listeners_.emplace(number, Listener{std::move(socket), address.is_unix(), address.file()});
   }
 
   static void prepare(const Descriptor& socket, bool is_unix) {
@@ -163,6 +168,7 @@ class Sockets {
   struct Listener {
     Descriptor socket;
     bool is_unix;
+    std::string file;
   };
 
   void accept(const Listener& listener) {

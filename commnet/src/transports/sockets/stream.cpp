@@ -61,8 +61,8 @@ void Stream::report_failure() {
 
 void Stream::detach(const void* begin, uint64_t size) {
   outgoing_.detach(begin, size);
-  const auto* const first = static_cast<const char*>(begin);
-  if (payload_ && payload_ < first + size && payload_ + left_ > first) payload_ = nullptr;
+  const auto first = reinterpret_cast<uintptr_t>(begin), place = reinterpret_cast<uintptr_t>(payload_);
+  if (payload_ && place < first + size && place + left_ > first) payload_ = nullptr;
 }
 
 void Stream::fail(int code) {

@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <sys/un.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -15,7 +16,7 @@ namespace commnet::sockets {
 namespace {
 
 constexpr std::string_view kTcp = "tcp://", kUnix = "unix:";
-constexpr int kBacklog = 128;
+constexpr int kBacklog = 1024;
 
 Address parse_unix(const std::string& url, std::string_view path) {
   Address address;
@@ -53,6 +54,11 @@ Address parse_tcp(const std::string& url, std::string_view rest) {
 
 }  // namespace
 
+std::string Address::file() const {
+  if (!is_unix()) return {};
+  return reinterpret_cast<const sockaddr_un*>(&storage)->sun_path;
+}
+
 Address parse(const std::string& url) {
   const std::string_view text = url;
   if (text.starts_with(kUnix)) return parse_unix(url, text.substr(kUnix.size()));
@@ -89,11 +95,26 @@ Descriptor open_socket(const Address& address) {
   return socket;
 }
 
+namespace {
+
+// Removes the file of a Unix socket that no process listens at any more.
+void remove_dead_file(const Address& address, const std::string& path) {
+  if (path.empty() || errno != EADDRINUSE) return;
+  const Descriptor probe = open_socket(address);
+  if (connect(probe.number(), address.get(), address.size) != 0 && errno == ECONNREFUSED) unlink(path.c_str());
+  errno = EADDRINUSE;
+}
+
+}  // namespace
+
 Descriptor listen_at(const Address& address) {
   Descriptor socket = open_socket(address);
   const int on = 1;
   if (!address.is_unix()) setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-  if (bind(socket.number(), address.get(), address.size) != 0) fail_with_errno("bind");
+  if (bind(socket.number(), address.get(), address.size) != 0) {
+    remove_dead_file(address, address.file());
+    if (bind(socket.number(), address.get(), address.size) != 0) fail_with_errno("bind");
+  }
   if (listen(socket.number(), kBacklog) != 0) fail_with_errno("listen");
   return socket;
 }

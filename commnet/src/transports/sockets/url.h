@@ -16,6 +16,8 @@ struct Address {
 
   const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&storage); }
   bool is_unix() const { return storage.ss_family == AF_UNIX; }
+  // Returns the path of the file of a Unix socket; "" if it has none.
+  std::string file() const;
 };
 
 // Throws Error. Names of hosts are looked up, which may take a while.
