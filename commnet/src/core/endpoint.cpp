@@ -560,8 +560,9 @@ void Endpoint::wake_from_outside() {
 }
 
 void Endpoint::lower_wake_signal() {
-  is_awake_ = false;
+  // In this order: a signal that is raised in between would be lost, with is_awake_ set for ever.
   wake_signal_.lower();
+  is_awake_ = false;
 }
 
 bool Endpoint::run_transports() {
