@@ -30,7 +30,11 @@ void Endpoint::start_poll() {
       },
       poll_, &poll_->hook);
   uv_poll_start(&poll_->handle, UV_READABLE, [](uv_poll_t* handle, int, int) {
-    if (Endpoint* const endpoint = static_cast<Poll*>(handle->data)->endpoint) endpoint->take_events();
+    try {
+      if (Endpoint* const endpoint = static_cast<Poll*>(handle->data)->endpoint) endpoint->take_events();
+    } catch (const Napi::Error&) {
+      // JavaScript has its exceptions already: this one says that the environment ends.
+    }
   });
 }
 
@@ -101,12 +105,12 @@ bool Endpoint::handle_message(const cn_event& event) {
   const napi_status status = napi_create_buffer_copy(env, size, size ? cn_message_data(message.get()) : "", nullptr, &data);
   if (status != napi_ok) {
     bool is_pending = false;
-    napi_value error = nullptr;
-    napi_is_exception_pending(env, &is_pending);
-    if (is_pending) napi_get_and_clear_last_exception(env, &error);
+    napi_value ignored = nullptr;
+    if (napi_is_exception_pending(env, &is_pending) != napi_ok || !is_pending) return false;  // the environment ends
+    napi_get_and_clear_last_exception(env, &ignored);
     const std::string text = "there is no memory for a message of " + std::to_string(size) + " bytes";
-    return napi_fatal_exception(env, Environment::of(env).make_error(env, CN_OUT_OF_MEMORY, text.c_str()).Value()) ==
-           napi_ok;
+    const Napi::Error error = Environment::of(env).make_error(env, CN_OUT_OF_MEMORY, text.c_str());
+    return napi_fatal_exception(env, error.Value()) == napi_ok;
   }
   const uint32_t handler = cn_message_handler(message.get()), channel = cn_message_channel(message.get());
   const int32_t peer = index_of(cn_message_peer(message.get()));

@@ -74,7 +74,8 @@ test('the promises of a queue are fulfilled in order', async (t) => {
   b.onMessage(0, () => {});
   const queue = a.queue();
   const order = [];
-  const sends = [5_000_000, 1, 70_000].map((size, i) => toB.send(Buffer.alloc(size), {queue}).then(() => order.push(i)));
+  const sizes = [5_000_000, 1, 70_000];
+  const sends = sizes.map((size, i) => toB.send(Buffer.alloc(size), {queue}).then(() => order.push(i)));
   await queue.mark();
   await Promise.all(sends);
   assert.deepEqual(order, [0, 1, 2]);

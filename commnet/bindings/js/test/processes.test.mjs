@@ -124,6 +124,7 @@ test('worker threads have endpoints, and may be terminated at any time', async (
   const ended = once(workers[0].worker, 'exit');
   await workers[0].peer.send(Buffer.alloc(0), {handler: 4});
   assert.deepEqual(await ended, [0]);
+  // The thread ends while it handles messages.
   for (let i = 0; i < 100; i++) workers[1].peer.send(Buffer.alloc(100), {handler: 1}).catch(() => {});
   await workers[1].worker.terminate();
   await workers[2].peer.send(Buffer.alloc(0), {handler: 5});

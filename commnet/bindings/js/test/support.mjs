@@ -48,7 +48,8 @@ export async function until(condition, text = 'a condition never held') {
 /** Starts a program in another process, which writes a line of JSON. Returns the process and what it wrote. */
 export async function start(t, code) {
   const head = `const commnet = require(${JSON.stringify(folder)}); const {Endpoint, Token} = commnet;`;
-  const child = spawn(process.execPath, ['--expose-gc', '-e', `${head}\n${code}`], {stdio: ['pipe', 'pipe', 'inherit']});
+  const parameters = ['--expose-gc', '-e', `${head}\n${code}`];
+  const child = spawn(process.execPath, parameters, {stdio: ['pipe', 'pipe', 'inherit']});
   t.after(() => child.kill('SIGKILL'));
   const exit = once(child, 'exit');
   const lines = createInterface({input: child.stdout});
