@@ -4,6 +4,7 @@
 
 #include <commnet/commnet.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <functional>
 #include <memory>
@@ -41,6 +42,13 @@ inline bool is_available(const char* transport) {
   const bool is_open = cn_endpoint_create(&options, &endpoint) == CN_OK;
   cn_endpoint_close(endpoint);
   return is_open;
+}
+
+// Waits until a condition holds, and returns whether it does.
+template <class Condition>
+bool soon(Condition&& holds, int64_t milliseconds = kPatience) {
+  for (int64_t i = 0; i < milliseconds && !holds(); ++i) usleep(1000);
+  return holds();
 }
 
 // Runs begin(&operation) and waits for the operation.
