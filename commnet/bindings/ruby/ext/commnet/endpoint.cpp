@@ -74,7 +74,8 @@ void without_lock(const Work& work) {
 
 // ------------------------------------------------------------------------------------------------ life
 
-// start(name, secret, transports, listen, [busy_poll, peer_timeout, streams, receive_window, send_limit, message_limit])
+// start(name, secret, transports, listen, [busy_poll, peer_timeout, streams, receive_window, send_limit,
+// message_limit])
 VALUE start(VALUE self, VALUE name, VALUE secret, VALUE transports, VALUE listen, VALUE numbers) {
   Endpoint& endpoint = endpoint_of(self);
   if (endpoint.handle) raise(CN_INVALID_ARGUMENT, "the endpoint was initialized before");
@@ -134,8 +135,8 @@ VALUE shut(VALUE self) {
     Operation& operation = *endpoint.operations;
     const cn_status status = cn_wait(operation.handle, 0);
     const bool goes_on = !cn_test(operation.handle, nullptr);
-    const VALUE object = settle(operation, goes_on ? CN_CANCELLED : status,
-                                goes_on ? "the endpoint was closed" : cn_error());
+    const VALUE object =
+        settle(operation, goes_on ? CN_CANCELLED : status, goes_on ? "the endpoint was closed" : cn_error());
     if (!NIL_P(object)) rb_ary_push(watched, object);
   }
   return watched;

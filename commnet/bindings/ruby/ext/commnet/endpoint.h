@@ -12,12 +12,12 @@ struct Memory;
 // All fields are guarded by Ruby's lock.
 struct Endpoint {
   cn_endpoint* handle;
-  unsigned fork;           // fork_count() at its creation
+  unsigned fork;  // fork_count() at its creation
   bool is_open;
-  int events, wake;        // a duplicate of the descriptor of events, and an eventfd that ends waits for it
-  VALUE peers;             // a Hash from addresses of cn_peer to Peers
-  Operation* operations;   // those that go on, whose objects and bytes it keeps
-  Memory* memories;        // those that are registered, likewise
+  int events, wake;       // a duplicate of the descriptor of events, and an eventfd that ends waits for it
+  VALUE peers;            // a Hash from addresses of cn_peer to Peers
+  Operation* operations;  // those that go on, whose objects and bytes it keeps
+  Memory* memories;       // those that are registered, likewise
 };
 
 // Defines the class.

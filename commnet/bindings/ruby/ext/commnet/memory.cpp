@@ -75,8 +75,8 @@ VALUE new_memory(VALUE endpoint, VALUE object, uint32_t rights) {
                                                                  rights, &memory->handle)
                                             : CN_CLOSED;
   if (status != CN_OK) {
-    const VALUE text = status == CN_CLOSED ? rb_utf8_str_new_cstr("the endpoint is closed")
-                                           : rb_utf8_str_new_cstr(cn_error());
+    const VALUE text =
+        status == CN_CLOSED ? rb_utf8_str_new_cstr("the endpoint is closed") : rb_utf8_str_new_cstr(cn_error());
     give_back(memory->bytes);
     rb_exc_raise(exception_of(status, text));
   }

@@ -24,11 +24,8 @@ void free_operation(void* data) {
   xfree(data);
 }
 
-const rb_data_type_t kOperationType = {"Commnet::Operation",
-                                           {mark_operation, free_operation, nullptr},
-                                           nullptr,
-                                           nullptr,
-                                           RUBY_TYPED_FREE_IMMEDIATELY};
+const rb_data_type_t kOperationType = {
+    "Commnet::Operation", {mark_operation, free_operation, nullptr}, nullptr, nullptr, RUBY_TYPED_FREE_IMMEDIATELY};
 
 VALUE operation_class;
 
@@ -68,9 +65,7 @@ VALUE result(VALUE self) {
 
 }  // namespace
 
-Operation& operation_of(VALUE value) {
-  return *static_cast<Operation*>(rb_check_typeddata(value, &kOperationType));
-}
+Operation& operation_of(VALUE value) { return *static_cast<Operation*>(rb_check_typeddata(value, &kOperationType)); }
 
 VALUE new_operation(VALUE endpoint) {
   Operation* operation;

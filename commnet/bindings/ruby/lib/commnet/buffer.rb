@@ -43,7 +43,7 @@ module Commnet
     end
 
     def span(range)
-      first, count = range.begin || 0, nil
+      first = range.begin || 0
       last = range.end || bytesize
       count = last - first + (range.exclude_end? || range.end.nil? ? 0 : 1)
       [first, [count, 0].max]

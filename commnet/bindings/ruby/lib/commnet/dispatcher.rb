@@ -39,6 +39,7 @@ module Commnet
 
     # Takes events on the thread that runs handlers. What is for handlers waits until the current one returns.
     def help_until_done(operation, limit)
+      operation.__send__(:watch)
       until operation.done?
         require_own
         case event = take_event

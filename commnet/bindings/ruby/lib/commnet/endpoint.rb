@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-module Commnet
+module Commnet # rubocop:disable Style/Documentation -- documented in commnet.rb
   # What a process takes part with. It lives until it is closed, or the process ends.
   #
   # Handlers run one at a time on a thread of the endpoint; they may wait for operations, and close the endpoint.
@@ -34,8 +34,8 @@ module Commnet
     # receive_window:: bytes of messages from each peer that are kept before they are handled
     # send_limit::     bytes of messages to each peer that wait for its window; beyond it, send_message raises Full
     # message_limit::  the most bytes of a message that is received
-    def initialize(name: nil, secret: nil, transports: nil, listen: nil, busy_poll: nil, peer_timeout: nil, streams: nil,
-                   receive_window: nil, send_limit: nil, message_limit: nil)
+    def initialize(name: nil, secret: nil, transports: nil, listen: nil, busy_poll: nil, peer_timeout: nil,
+                   streams: nil, receive_window: nil, send_limit: nil, message_limit: nil)
       start(name, secret, list("transports", transports), list("listen", listen),
             [busy_poll, peer_timeout, streams, receive_window, send_limit, message_limit])
       @name = native_name.freeze
@@ -111,6 +111,11 @@ module Commnet
     class << self
       # The endpoints that keep the process from collecting them.
       attr_reader :open_endpoints
+
+      # Closes all endpoints of this process.
+      def close_all
+        open_endpoints.keys.each(&:close) # rubocop:disable Style/HashEachMethods -- close removes them
+      end
     end
 
     private
@@ -136,5 +141,5 @@ module Commnet
   end
 
   # Ruby frees objects in no particular order when it exits, while peers might still access them.
-  at_exit { Endpoint.open_endpoints.keys.each(&:close) }
+  at_exit { Endpoint.close_all }
 end

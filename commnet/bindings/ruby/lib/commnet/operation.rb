@@ -28,8 +28,14 @@ module Commnet
       self
     end
 
-    # Queues also order operations that have ended.
-    def inspect = "#<#{self.class} #{done? ? (error ? "failed" : "done") : "goes on"}>"
+    # Returns :pending, :done or :failed.
+    def state
+      return :pending unless done?
+
+      error ? :failed : :done
+    end
+
+    def inspect = "#<#{self.class} #{state}>"
 
     private
 

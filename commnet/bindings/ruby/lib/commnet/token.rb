@@ -6,9 +6,7 @@ module Commnet
     # Creates the token of bytes that Token#to_s has returned.
     def initialize(bytes)
       raise WrongType, "bytes must be String, got #{bytes.class}" unless bytes.is_a?(String)
-      unless bytes.bytesize == BYTESIZE
-        raise InvalidArgument, "a token has #{BYTESIZE} bytes, got #{bytes.bytesize}"
-      end
+      raise InvalidArgument, "a token has #{BYTESIZE} bytes, got #{bytes.bytesize}" if bytes.bytesize != BYTESIZE
 
       @bytes = bytes.b.freeze
       freeze
