@@ -64,11 +64,8 @@ class Endpoint:
             _joined(transports),
             _joined(listen),
             busy_poll,
-            peer_timeout or 0.0,
-            streams or 0,
-            receive_window or 0,
-            send_limit or 0,
-            message_limit or 0,
+            *(0 if value is None else value for value in (peer_timeout, streams, receive_window)),
+            *(0 if value is None else value for value in (send_limit, message_limit)),
         )
         self._name = self._native.name
         self._address = self._native.address
@@ -106,9 +103,7 @@ class Endpoint:
 
     def _close(self, waits: bool) -> None:
         if not self._native.is_closed:
-            # First, because the descriptor that a loop watches ends with the endpoint.
-            callbacks = self._native.close()
-            self._settle(callbacks)
+            self._settle(self._native.close())
         self._dispatcher.stop(waits)
 
     def _settle(self, callbacks: list[Callable[[], object]]) -> None:
@@ -224,11 +219,12 @@ class Endpoint:
             self._native.set_handler(handler, False)
             self._handlers.pop(handler, None)
             return
+        while waiting := self._unclaimed.pop(handler, None):
+            for message in waiting:
+                function(message)
         self._handlers[handler] = function
         self._native.set_handler(handler, True)
         self._dispatcher.start()
-        for message in self._unclaimed.pop(handler, ()):
-            function(message)
 
     async def messages(self, handler: int) -> AsyncIterator[Message]:
         """Iterates over the messages for a handler's number, until the endpoint is closed."""

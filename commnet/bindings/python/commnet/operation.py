@@ -98,3 +98,8 @@ class Queue:
     def mark(self, timeout: float | None = None) -> Operation[None]:
         """Returns an operation that ends once all operations that are in the queue now have completed."""
         return self._endpoint._operation(self._endpoint._native.mark(self._native, timeout))
+
+
+def native_of(queue: Queue | None) -> _native.Queue | None:
+    """Returns the native object of a queue; others as they are, for the error of the call that they are given to."""
+    return queue._native if isinstance(queue, Queue) else queue

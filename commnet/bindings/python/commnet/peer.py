@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from commnet import _native
 from commnet.errors import InvalidArgument
 from commnet.memory import Token
-from commnet.operation import Operation, Queue
+from commnet.operation import Operation, Queue, native_of
 
 if TYPE_CHECKING:
     from commnet.endpoint import Endpoint
@@ -77,7 +77,7 @@ class Peer:
         """
         endpoint = self._endpoint
         return endpoint._operation(
-            self._native.send(self._address, data, handler, channel, timeout, queue and queue._native)
+            self._native.send(self._address, data, handler, channel, timeout, native_of(queue))
         )
 
     def read(
@@ -102,7 +102,7 @@ class Peer:
             raise InvalidArgument("read: into has a size already, so that size must not be given")
         endpoint = self._endpoint
         return endpoint._operation(
-            self._native.read(self._address, token, into, offset, timeout, queue and queue._native), lambda: into
+            self._native.read(self._address, token, into, offset, timeout, native_of(queue)), lambda: into
         )
 
     def write(
@@ -117,7 +117,7 @@ class Peer:
         """Writes the bytes of a buffer to the memory that a token names, from `offset` on. Ends when they are there."""
         endpoint = self._endpoint
         return endpoint._operation(
-            self._native.write(self._address, token, data, offset, timeout, queue and queue._native)
+            self._native.write(self._address, token, data, offset, timeout, native_of(queue))
         )
 
     def __repr__(self) -> str:

@@ -23,7 +23,7 @@ struct DlTensor {
   uint64_t byte_offset;
 };
 
-constexpr int kCpu = 1;
+constexpr int kCpu = 1, kPinned = 3;
 
 bool is_contiguous(const DlTensor& tensor) {
   if (tensor.strides == nullptr) return true;
@@ -68,16 +68,16 @@ void Buffer::take_dlpack(py::handle object, const char* name) {
   if (!py::hasattr(object, "__dlpack__") || !py::hasattr(object, "__dlpack_device__"))
     throw py::type_error(std::string(name) + " must have the buffer protocol or DLPack, got " + type_name(object));
   const auto refuse = [&](const std::string& why) {
-    raise(CN_INVALID_ARGUMENT, std::string(name) + ": a " + type_name(object) + " " + why);
+    raise(CN_INVALID_ARGUMENT, std::string(name) + ": the " + type_name(object) + " " + why);
   };
-  const py::tuple device = object.attr("__dlpack_device__")();
-  if (device[0].cast<int>() != kCpu) refuse("must be in the memory of the CPU");
   py::object capsule;
   try {
-    capsule = object.attr("__dlpack__")();
+    const int device = py::tuple(object.attr("__dlpack_device__")())[0].cast<int>();
+    if (device == kCpu || device == kPinned) capsule = object.attr("__dlpack__")();
   } catch (const py::error_already_set& error) {
     refuse("does not give its memory: " + std::string(py::str(error.value())));
   }
+  if (!capsule) refuse("must be in the memory of the CPU");
   const auto* const tensor = static_cast<const DlTensor*>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
   if (tensor == nullptr) throw py::error_already_set();
   if (!is_contiguous(*tensor)) refuse("must be contiguous");

@@ -1,7 +1,6 @@
 #include "endpoint.h"
 
-#include <cmath>
-#include <cstring>
+#include <utility>
 
 #include "errors.h"
 
@@ -18,36 +17,11 @@ constexpr size_t kLong = 64 << 10;
 
 cn_peer* peer_at(uintptr_t address) { return reinterpret_cast<cn_peer*>(address); }
 
-// Returns a time in units of a second / `scale`, rounded up.
-uint32_t units_of(double seconds, double scale, const char* name) {
-  const double units = std::ceil(seconds * scale);
-  if (!(units >= 0) || units > UINT32_MAX)
-    raise(CN_INVALID_ARGUMENT, std::string(name) + " must be at least 0 and at most " +
-                                   std::to_string(static_cast<uint64_t>(UINT32_MAX / scale)) + " seconds, got " +
-                                   std::to_string(seconds));
-  return static_cast<uint32_t>(units);
-}
-
-const char* text_of(const std::string& text, const char* name) {
-  if (text.find('\0') != std::string::npos)
-    raise(CN_INVALID_ARGUMENT, std::string(name) + " must not contain a zero byte");
-  return text.c_str();
-}
-
-const char* optional_text_of(const std::optional<std::string>& text, const char* name) {
-  return text ? text_of(*text, name) : nullptr;
-}
-
-cn_token token_of(py::handle object) {
-  Buffer bytes;
-  bytes.take(object, Buffer::Access::kRead, "token");
-  if (bytes.size() != CN_TOKEN_SIZE)
-    raise(CN_INVALID_ARGUMENT,
-          "token must have " + std::to_string(CN_TOKEN_SIZE) + " bytes, got " + std::to_string(bytes.size()));
-  cn_token token;
-  std::memcpy(token.bytes, bytes.data(), sizeof token.bytes);
-  return token;
-}
+struct Taking {
+  explicit Taking(bool& flag) : flag(flag) { flag = true; }
+  ~Taking() { flag = false; }
+  bool& flag;
+};
 
 }  // namespace
 
@@ -64,12 +38,16 @@ class Endpoint::Use {
   std::shared_lock<std::shared_mutex> lock_;
 };
 
-// ------------------------------------------------------------------------------------------------ memory
+// ------------------------------------------------------------------------------------------------ messages, memory
+
+Message::~Message() {
+  // A thread of the parent may hold a lock forever in this process.
+  if (!endpoint_->is_abandoned()) cn_message_release(handle_);
+}
 
 void Memory::release() {
   cn_memory* const handle = std::exchange(handle_, nullptr);
   if (handle == nullptr) return;
-  // The parent's thread may hold a lock forever in this process.
   if (!endpoint_->is_abandoned()) {
     const py::gil_scoped_release released;
     cn_memory_release(handle);
@@ -89,13 +67,14 @@ py::bytes Memory::token(uint32_t rights) const {
 std::shared_ptr<Endpoint> Endpoint::create(const Options& options) {
   cn_endpoint_options given{};
   given.struct_size = sizeof given;
-  given.name = optional_text_of(options.name, "name");
-  given.secret = options.secret ? options.secret->data() : nullptr;
+  const auto text_or_null = [](const std::optional<std::string>& text) { return text ? text->c_str() : nullptr; };
+  given.name = text_or_null(options.name);
+  given.secret = text_or_null(options.secret);
   given.secret_size = options.secret ? options.secret->size() : 0;
-  given.transports = optional_text_of(options.transports, "transports");
-  given.listen = optional_text_of(options.listen, "listen");
-  given.busy_poll_us = units_of(options.busy_poll, 1e6, "busy_poll");
-  given.peer_timeout_ms = units_of(options.peer_timeout, 1e3, "peer_timeout");
+  given.transports = text_or_null(options.transports);
+  given.listen = text_or_null(options.listen);
+  given.busy_poll_us = options.busy_poll_us;
+  given.peer_timeout_ms = options.peer_timeout_ms;
   given.streams = options.streams;
   given.receive_window = options.receive_window;
   given.send_limit = options.send_limit;
@@ -155,7 +134,7 @@ std::shared_ptr<Operation> Endpoint::begin(const std::shared_ptr<Operation>& ope
   call.flags = flags;
   call.user = operation.get();
   call.queue = given.queue ? given.queue->handle() : nullptr;
-  if (given.timeout) call.timeout_ms = std::max(units_of(*given.timeout, 1e3, "timeout"), 1u);
+  call.timeout_ms = given.timeout_ms;
   const Use use(*this);
   // Its event may be taken before the call returns.
   if (flags & CN_EVENT) pending_.emplace(operation.get(), operation);
@@ -174,9 +153,9 @@ std::shared_ptr<Operation> Endpoint::begin(const std::shared_ptr<Operation>& ope
 }
 
 std::shared_ptr<Operation> Endpoint::connect(const std::string& address, const Call& call) {
-  const char* const text = text_of(address, "address");
-  return begin(new_operation(true), call, CN_EVENT, 0,
-               [&](const cn_call& with, cn_operation** result) { return cn_connect(handle_, text, &with, result); });
+  return begin(new_operation(true), call, CN_EVENT, 0, [&](const cn_call& with, cn_operation** result) {
+    return cn_connect(handle_, address.c_str(), &with, result);
+  });
 }
 
 std::shared_ptr<Operation> Endpoint::send(uintptr_t peer, py::handle data, uint32_t handler, uint32_t channel,
@@ -192,25 +171,23 @@ std::shared_ptr<Operation> Endpoint::send(uintptr_t peer, py::handle data, uint3
                });
 }
 
-std::shared_ptr<Operation> Endpoint::read(uintptr_t peer, py::handle token, py::handle into, uint64_t offset,
+std::shared_ptr<Operation> Endpoint::read(uintptr_t peer, const cn_token& token, py::handle into, uint64_t offset,
                                           const Call& call) {
-  const cn_token bytes = token_of(token);
   const auto operation = new_operation(true);
   Buffer& buffer = operation->buffer();
   buffer.take(into, Buffer::Access::kWrite, "into");
   return begin(operation, call, CN_EVENT, buffer.size(), [&](const cn_call& with, cn_operation** result) {
-    return cn_read(peer_at(peer), &bytes, offset, buffer.data(), buffer.size(), &with, result);
+    return cn_read(peer_at(peer), &token, offset, buffer.data(), buffer.size(), &with, result);
   });
 }
 
-std::shared_ptr<Operation> Endpoint::write(uintptr_t peer, py::handle token, py::handle data, uint64_t offset,
+std::shared_ptr<Operation> Endpoint::write(uintptr_t peer, const cn_token& token, py::handle data, uint64_t offset,
                                            const Call& call) {
-  const cn_token bytes = token_of(token);
   const auto operation = new_operation(true);
   Buffer& buffer = operation->buffer();
   buffer.take(data, Buffer::Access::kRead, "data");
   return begin(operation, call, CN_EVENT, buffer.size(), [&](const cn_call& with, cn_operation** result) {
-    return cn_write(peer_at(peer), &bytes, offset, buffer.data(), buffer.size(), &with, result);
+    return cn_write(peer_at(peer), &token, offset, buffer.data(), buffer.size(), &with, result);
   });
 }
 
@@ -240,7 +217,7 @@ std::shared_ptr<Memory> Endpoint::register_memory(py::handle buffer, uint32_t ri
 
 uintptr_t Endpoint::find_peer(const std::string& name) {
   const Use use(*this);
-  return reinterpret_cast<uintptr_t>(cn_find_peer(handle_, text_of(name, "name")));
+  return reinterpret_cast<uintptr_t>(cn_find_peer(handle_, name.c_str()));
 }
 
 std::string Endpoint::peer_name(uintptr_t peer) {
@@ -285,7 +262,8 @@ py::list Endpoint::next_events(int64_t timeout_ms, size_t limit) {
   py::list events;
   const Use use(*this);
   // The text of an event is valid until the next one is taken.
-  if (std::exchange(is_taking_, true)) return events;
+  if (is_taking_) return events;
+  const Taking taking(is_taking_);
   const auto take = [&](cn_event& event, int64_t timeout) {
     if (timeout == 0) return cn_next_event(handle_, &event, 0);
     const py::gil_scoped_release released;
@@ -304,7 +282,7 @@ py::list Endpoint::next_events(int64_t timeout_ms, size_t limit) {
         break;
       case CN_EVENT_MESSAGE: {
         cn_message* const message = event.message;
-        events.append(py::make_tuple(2, std::make_shared<Message>(message),
+        events.append(py::make_tuple(2, std::make_shared<Message>(shared_from_this(), message),
                                      reinterpret_cast<uintptr_t>(cn_message_peer(message)), cn_message_handler(message),
                                      cn_message_channel(message)));
         break;
@@ -317,7 +295,6 @@ py::list Endpoint::next_events(int64_t timeout_ms, size_t limit) {
         break;
     }
   }
-  is_taking_ = false;
   return events;
 }
 

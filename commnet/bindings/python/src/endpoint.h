@@ -12,21 +12,25 @@
 #include <unordered_map>
 #include <vector>
 
+#include "arguments.h"
 #include "buffer.h"
 #include "operation.h"
 
 namespace commnet_python {
 
+class Endpoint;
+
 // A message, whose bytes Python sees as a buffer.
 class Message {
  public:
-  explicit Message(cn_message* handle) : handle_(handle) {}
+  Message(std::shared_ptr<Endpoint> endpoint, cn_message* handle) : endpoint_(std::move(endpoint)), handle_(handle) {}
   Message(const Message&) = delete;
-  ~Message() { cn_message_release(handle_); }
+  ~Message();
   const void* data() const { return cn_message_data(handle_); }
   size_t size() const { return cn_message_size(handle_); }
 
  private:
+  const std::shared_ptr<Endpoint> endpoint_;
   cn_message* const handle_;
 };
 
@@ -56,18 +60,11 @@ class Memory {
   cn_memory* handle_ = nullptr;
 };
 
-// Settings; zeros mean the defaults of the library.
+// Settings. Zeros mean the defaults of the library.
 struct Options {
   std::optional<std::string> name, secret, transports, listen;
-  double busy_poll, peer_timeout;  // in seconds
-  uint32_t streams;
+  uint32_t busy_poll_us, peer_timeout_ms, streams;
   uint64_t receive_window, send_limit, message_limit;
-};
-
-// How an operation is done.
-struct Call {
-  std::optional<double> timeout;  // in seconds
-  std::shared_ptr<Queue> queue;
 };
 
 // Guarded by the GIL, which calls that may take long release.
@@ -88,9 +85,9 @@ class Endpoint : public std::enable_shared_from_this<Endpoint> {
   std::shared_ptr<Operation> connect(const std::string& address, const Call& call);
   std::shared_ptr<Operation> send(uintptr_t peer, pybind11::handle data, uint32_t handler, uint32_t channel,
                                   const Call& call);
-  std::shared_ptr<Operation> read(uintptr_t peer, pybind11::handle token, pybind11::handle into, uint64_t offset,
+  std::shared_ptr<Operation> read(uintptr_t peer, const cn_token& token, pybind11::handle into, uint64_t offset,
                                   const Call& call);
-  std::shared_ptr<Operation> write(uintptr_t peer, pybind11::handle token, pybind11::handle data, uint64_t offset,
+  std::shared_ptr<Operation> write(uintptr_t peer, const cn_token& token, pybind11::handle data, uint64_t offset,
                                    const Call& call);
   std::shared_ptr<Queue> queue();
   std::shared_ptr<Operation> mark(const std::shared_ptr<Queue>& queue, const Call& call);

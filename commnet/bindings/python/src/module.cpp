@@ -2,6 +2,9 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+
+#include "arguments.h"
 #include "endpoint.h"
 #include "errors.h"
 
@@ -41,20 +44,23 @@ PYBIND11_MODULE(_native, module) {
   py::class_<Operation, std::shared_ptr<Operation>>(module, "Operation")
       .def_property_readonly("done", &Operation::is_done)
       .def_property_readonly("peer", &Operation::peer)
-      .def("wait", &Operation::wait)
+      .def("wait",
+           [](Operation& operation, py::handle timeout) {
+             operation.wait(timeout.is_none() ? std::nullopt : std::optional(duration_of(timeout, "timeout", 1e3)));
+           })
       .def("cancel", &Operation::cancel)
       .def("add_callback", &Operation::add_callback);
 
-  using Timeout = std::optional<double>;
-  using QueuePointer = std::shared_ptr<Queue>;
   py::class_<Endpoint, std::shared_ptr<Endpoint>>(module, "Endpoint")
-      .def(py::init([](std::optional<std::string> name, std::optional<py::bytes> secret,
-                       std::optional<std::string> transports, std::optional<std::string> listen, double busy_poll,
-                       double peer_timeout, uint32_t streams, uint64_t receive_window, uint64_t send_limit,
-                       uint64_t message_limit) {
-        return Endpoint::create({std::move(name), secret ? std::optional<std::string>(*secret) : std::nullopt,
-                                 std::move(transports), std::move(listen), busy_poll, peer_timeout, streams,
-                                 receive_window, send_limit, message_limit});
+      .def(py::init([](py::handle name, std::optional<py::bytes> secret, py::handle transports, py::handle listen,
+                       py::handle busy_poll, py::handle peer_timeout, py::handle streams, py::handle receive_window,
+                       py::handle send_limit, py::handle message_limit) {
+        return Endpoint::create(
+            {optional_text_of(name, "name"), secret ? std::optional<std::string>(*secret) : std::nullopt,
+             optional_text_of(transports, "transports"), optional_text_of(listen, "listen"),
+             duration_of(busy_poll, "busy_poll", 1e6), duration_of(peer_timeout, "peer_timeout", 1e3),
+             integer32_of(streams, "streams"), integer_of(receive_window, "receive_window"),
+             integer_of(send_limit, "send_limit"), integer_of(message_limit, "message_limit")});
       }))
       .def_property_readonly("is_closed", &Endpoint::is_closed)
       .def("close", &Endpoint::close)
@@ -62,36 +68,36 @@ PYBIND11_MODULE(_native, module) {
       .def_property_readonly("name", &Endpoint::name)
       .def_property_readonly("address", &Endpoint::address)
       .def("connect",
-           [](Endpoint& endpoint, const std::string& address, Timeout timeout) {
-             return endpoint.connect(address, {timeout, nullptr});
+           [](Endpoint& endpoint, py::handle address, py::handle timeout) {
+             return endpoint.connect(text_of(address, "address"), call_of(timeout));
            })
       .def("send",
-           [](Endpoint& endpoint, uintptr_t peer, py::handle data, uint32_t handler, uint32_t channel, Timeout timeout,
-              QueuePointer queue) {
-             return endpoint.send(peer, data, handler, channel, {timeout, std::move(queue)});
+           [](Endpoint& endpoint, uintptr_t peer, py::handle data, py::handle handler, py::handle channel,
+              py::handle timeout, py::handle queue) {
+             return endpoint.send(peer, data, integer32_of(handler, "handler"), integer32_of(channel, "channel"),
+                                  call_of(timeout, queue));
            })
       .def("read",
-           [](Endpoint& endpoint, uintptr_t peer, py::handle token, py::handle into, uint64_t offset, Timeout timeout,
-              QueuePointer queue) {
-             return endpoint.read(peer, token, into, offset, {timeout, std::move(queue)});
+           [](Endpoint& endpoint, uintptr_t peer, py::handle token, py::handle into, py::handle offset,
+              py::handle timeout, py::handle queue) {
+             return endpoint.read(peer, token_of(token), into, integer_of(offset, "offset"), call_of(timeout, queue));
            })
       .def("write",
-           [](Endpoint& endpoint, uintptr_t peer, py::handle token, py::handle data, uint64_t offset, Timeout timeout,
-              QueuePointer queue) {
-             return endpoint.write(peer, token, data, offset, {timeout, std::move(queue)});
+           [](Endpoint& endpoint, uintptr_t peer, py::handle token, py::handle data, py::handle offset,
+              py::handle timeout, py::handle queue) {
+             return endpoint.write(peer, token_of(token), data, integer_of(offset, "offset"), call_of(timeout, queue));
            })
       .def("queue", &Endpoint::queue)
-      .def("mark",
-           [](Endpoint& endpoint, const QueuePointer& queue, Timeout timeout) {
-             return endpoint.mark(queue, {timeout, nullptr});
-           })
+      .def("mark", [](Endpoint& endpoint, const std::shared_ptr<Queue>& queue,
+                      py::handle timeout) { return endpoint.mark(queue, call_of(timeout)); })
       .def("register", &Endpoint::register_memory)
-      .def("find_peer", &Endpoint::find_peer)
+      .def("find_peer", [](Endpoint& endpoint, py::handle name) { return endpoint.find_peer(text_of(name, "name")); })
       .def("peer_name", &Endpoint::peer_name)
       .def("peer_transport", &Endpoint::peer_transport)
       .def("peer_is_connected", &Endpoint::peer_is_connected)
       .def("disconnect", &Endpoint::disconnect)
-      .def("set_handler", &Endpoint::set_handler)
+      .def("set_handler", [](Endpoint& endpoint, py::handle number,
+                             bool is_set) { endpoint.set_handler(integer32_of(number, "handler"), is_set); })
       .def("watch_peers", &Endpoint::watch_peers)
       .def_property_readonly("descriptor", &Endpoint::descriptor)
       .def("next_events", &Endpoint::next_events);

@@ -21,12 +21,9 @@ constexpr std::chrono::milliseconds kPatience{100};
 
 bool Operation::is_done() const { return is_settled_ || cn_test(handle_, nullptr); }
 
-void Operation::wait(std::optional<double> seconds) {
-  if (seconds && !(*seconds >= 0)) raise(CN_INVALID_ARGUMENT, "timeout must not be negative");
-  constexpr double kLongest = 1e9;
+void Operation::wait(std::optional<uint32_t> timeout_ms) {
   const Clock::time_point until =
-      !seconds ? Clock::time_point::max()
-               : Clock::now() + std::chrono::microseconds(static_cast<int64_t>(std::min(*seconds, kLongest) * 1e6));
+      timeout_ms ? Clock::now() + std::chrono::milliseconds(*timeout_ms) : Clock::time_point::max();
   while (!is_done()) {
     if (endpoint_->is_abandoned()) raise(CN_CLOSED, "the endpoint belongs to the parent of this process");
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());

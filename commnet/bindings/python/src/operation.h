@@ -25,8 +25,8 @@ class Operation {
   cn_operation** handle() { return &handle_; }
   Buffer& buffer() { return buffer_; }
   bool is_done() const;
-  // Waits until the end, for at most `seconds`. Raises what it has failed with.
-  void wait(std::optional<double> seconds);
+  // Waits until the end, for at most `timeout_ms`. Raises what it has failed with.
+  void wait(std::optional<uint32_t> timeout_ms);
   void cancel();
   // Returns the address of the peer of a connection.
   uintptr_t peer() const { return reinterpret_cast<uintptr_t>(cn_operation_peer(handle_)); }
