@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <list>
 #include <map>
@@ -212,8 +213,7 @@ void receive(cn_connection& connection) {
 
 void detach(cn_connection* connection, const void* begin, uint64_t size) {
   // What is to be sent was copied. Only a payload that arrives can be in the range.
-  const char* const first = static_cast<const char*>(begin);
-  const char* const payload = connection->payload;
+  const auto first = reinterpret_cast<uintptr_t>(begin), payload = reinterpret_cast<uintptr_t>(connection->payload);
   if (connection->is_in_payload && payload < first + size && payload + connection->left > first)
     connection->payload = nullptr;
 }
