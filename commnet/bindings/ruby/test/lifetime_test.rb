@@ -23,9 +23,11 @@ class LifetimeTest < CommnetTest
     done.wait
     a.close
     a.close
-    [-> { a.connect(b.address) }, -> { a.register("x") }, -> { a.queue }, -> { a.peer("b") },
-     -> { a.on_message(1) { 1 } }, -> { a.on_join { 1 } }, -> { peer.send_message("x", handler: 1) }, -> { peer.read(token) }, -> { peer.disconnect },
-     -> { memory.token }, -> { queue.mark }].each { |call| assert_error(Commnet::Closed, /closed/, &call) }
+    [-> { a.connect(b.address) }, -> { a.register("x") }, -> { a.queue }, -> { a.peer("b") }, -> { a.on_join { 1 } },
+     -> { a.on_message(1) { 1 } }, -> { peer.send_message("x", handler: 1) }, -> { peer.read(token) },
+     -> { peer.disconnect }, -> { memory.token }, -> { queue.mark }].each do |call|
+      assert_error(Commnet::Closed, /closed/, &call)
+    end
     memory.release
     done.cancel
     assert_nil done.wait

@@ -112,6 +112,11 @@ class MemoryTest < CommnetTest
     assert_equal "12345678", pointer[0, 8]
     read_only = Commnet::Address.new(pointer.to_i, 8, pointer, readonly: true)
     assert_error(Commnet::InvalidArgument, /read-only/) { @peer.read(token, into: read_only) }
+    assert_error(Commnet::InvalidArgument, /read-only/) { @b.register(read_only, write: true) }
+    assert_equal "12345678", @peer.read(@b.register(read_only).token).wait
+    frozen = Commnet::Buffer.new("abc").freeze
+    assert_error(Commnet::InvalidArgument, /frozen/) { @b.register(frozen, write: true) }
+    assert_equal "abc", @peer.read(@b.register(frozen).token).wait
     assert_error(Commnet::InvalidArgument) { Commnet::Address.new(0, 8) }
   end
 

@@ -103,19 +103,22 @@ Borrowed borrow_for_reading(const char* name, VALUE object) {
 Borrowed borrow_for_writing(const char* name, VALUE object) {
   if (RB_TYPE_P(object, T_STRING)) return lock_string(name, object);
   if (is_buffer(object)) {
-    rb_check_frozen(object);
+    if (OBJ_FROZEN(object)) raise(CN_INVALID_ARGUMENT, "%s is a frozen Commnet::Buffer", name);
     return borrow_buffer(object);
   }
   if (is_io_buffer(object)) return lock_io_buffer(name, object, true);
   return borrow_address(name, object, true);
 }
 
-Borrowed borrow_for_peers(const char* name, VALUE object) {
+Borrowed borrow_for_peers(const char* name, VALUE object, bool is_changed) {
   if (RB_TYPE_P(object, T_STRING)) {
     const VALUE buffer_class = rb_const_get(commnet_module, rb_intern("Buffer"));
     return borrow_buffer(rb_class_new_instance(1, &object, buffer_class));
   }
-  return is_buffer(object) ? borrow_buffer(object) : borrow_for_writing(name, object);
+  if (is_changed) return borrow_for_writing(name, object);
+  if (is_buffer(object)) return borrow_buffer(object);
+  if (is_io_buffer(object)) return lock_io_buffer(name, object, false);
+  return borrow_address(name, object, false);
 }
 
 void give_back(Borrowed& borrowed) {

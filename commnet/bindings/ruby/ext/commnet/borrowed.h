@@ -21,8 +21,8 @@ struct Borrowed {
 Borrowed borrow_for_reading(const char* name, VALUE object);
 // Borrows bytes that the library changes: a String and an IO::Buffer are locked until give_back().
 Borrowed borrow_for_writing(const char* name, VALUE object);
-// Borrows what stays with the library for long: like borrow_for_writing(), but of a String it takes a copy in a Buffer.
-Borrowed borrow_for_peers(const char* name, VALUE object);
+// Borrows what peers read, or also write: an IO::Buffer is locked, and of a String it takes a copy in a Buffer.
+Borrowed borrow_for_peers(const char* name, VALUE object, bool is_changed);
 // Ends the use, and forgets the object.
 void give_back(Borrowed& borrowed);
 // Keeps the object, and where it is.

@@ -69,7 +69,7 @@ VALUE new_memory(VALUE endpoint, VALUE object, uint32_t rights) {
   memory->endpoint = endpoint;
   memory->rights = rights;
   memory->bytes.object = Qnil;
-  memory->bytes = borrow_for_peers("memory", object);
+  memory->bytes = borrow_for_peers("memory", object, (rights & CN_WRITE) != 0);
   Endpoint& owner = endpoint_of(endpoint);
   const cn_status status = is_usable(owner) ? cn_memory_register(owner.handle, memory->bytes.data, memory->bytes.size,
                                                                  rights, &memory->handle)

@@ -37,6 +37,14 @@ module Commnet
       end
     end
 
+    def call_at_end(operation, block)
+      operation.__send__(:watch)
+      is_done = @lock.synchronize do
+        operation.done?.tap { |done| operation.__send__(:add_callback, block) unless done }
+      end
+      block.call(operation) if is_done
+    end
+
     # Takes events on the thread that runs handlers. What is for handlers waits until the current one returns.
     def help_until_done(operation, limit)
       operation.__send__(:watch)
@@ -77,9 +85,14 @@ module Commnet
     def handle(event)
       case event
       when Operation then settle(event)
-      when Message then guard { @handlers[event.handler]&.call(event.__send__(:load)) }
+      when Message then receive_message(event.__send__(:load))
       when Array then guard { notify(*event) }
       end
+    end
+
+    # A message whose handler was removed meanwhile is dropped.
+    def receive_message(message)
+      guard { @handlers[message.handler]&.call(message) }
     end
 
     # Wakes those that wait for an operation.

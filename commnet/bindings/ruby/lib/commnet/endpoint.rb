@@ -43,6 +43,9 @@ module Commnet # rubocop:disable Style/Documentation -- documented in commnet.rb
       @handlers = {}
       Endpoint.open_endpoints[self] = true
       start_dispatcher
+    rescue ThreadError
+      close
+      raise
     end
 
     # Closes the endpoint: peers see it leave, and its operations fail with Cancelled. Waits for a handler that runs,
@@ -77,7 +80,8 @@ module Commnet # rubocop:disable Style/Documentation -- documented in commnet.rb
       set_handler(number, block)
     end
 
-    # Removes the handler of a number: further messages wait for another one.
+    # Removes the handler of a number: further messages wait for another one, but those that are about to be
+    # handled are dropped.
     def remove_handler(number) = set_handler(number, nil)
 
     # Calls the block with each peer that connects, whoever began.

@@ -19,12 +19,7 @@ module Commnet
     def on_done(&block)
       raise InvalidArgument, "on_done needs a block" unless block
 
-      watch
-      if done?
-        block.call(self)
-      else
-        (@callbacks ||= []) << block
-      end
+      endpoint.__send__(:call_at_end, self, block)
       self
     end
 
@@ -41,6 +36,8 @@ module Commnet
 
     # A ConditionVariable for those that wait.
     def condition = @condition ||= ConditionVariable.new
+
+    def add_callback(block) = (@callbacks ||= []) << block
 
     # Wakes those that wait, and returns the blocks to call.
     def finish
