@@ -55,6 +55,20 @@ export interface AccessOptions extends CallOptions {
   offset?: number | bigint | undefined;
 }
 
+export interface JobOptions {
+  /** The number of this endpoint. Default: from the environment of mpirun or Slurm, or COMMNET_RANK. */
+  rank?: number | undefined;
+  /** How many endpoints there are. Default: from the environment, or COMMNET_SIZE. */
+  size?: number | undefined;
+  /**
+   * 'file:/a/folder' that all processes share and that is empty before, or 'tcp://host:port', where the endpoint of rank
+   * 0 opens a rendezvous service. Default: COMMNET_MEETING.
+   */
+  meeting?: string | undefined;
+  /** Milliseconds. Default: 60,000. */
+  timeout?: number | undefined;
+}
+
 export interface Rights {
   read?: boolean | undefined;
   write?: boolean | undefined;
@@ -85,6 +99,8 @@ export class Endpoint extends EventEmitter<EndpointEvents> {
   readonly isClosed: boolean;
   /** Connects to an endpoint by its address. Two endpoints have one connection, whoever connects first. */
   connect(address: string, options?: WaitOptions): Promise<Peer>;
+  /** Connects with all other endpoints of a job. Returns the peers by their rank; the own rank has undefined. */
+  join(options?: JobOptions): Promise<(Peer | undefined)[]>;
   /** Returns the connected peer of a name; undefined if there is none. */
   peer(name: string): Peer | undefined;
   /**
@@ -105,7 +121,7 @@ export class Endpoint extends EventEmitter<EndpointEvents> {
   unref(): this;
   /**
    * Closes the endpoint: peers see it leave, and its operations fail with CancelledError. Waits at most a second for
-   * what was sent to leave this process.
+   * what was sent to leave this process. Throws while join() is under way.
    */
   close(): void;
   [Symbol.dispose](): void;

@@ -46,7 +46,13 @@ function readOptions(given) {
 /** Endpoints that are open when the process exits, so that their peers see them leave. */
 const openEndpoints = new Set();
 process.on('exit', () => {
-  for (const endpoint of openEndpoints) endpoint.close();
+  for (const endpoint of openEndpoints) {
+    try {
+      endpoint.close();
+    } catch {
+      // It joins a job.
+    }
+  }
 });
 
 /** What this process, or this worker thread, takes part with. Emits 'join' and 'leave'. */
@@ -91,6 +97,21 @@ class Endpoint extends EventEmitter {
     const limit = timeout('timeout', chosen.timeout);
     const index = await this.#operations.run(() => this.#native.connect(to, limit), signal('signal', chosen.signal));
     return this.#peerOf(index);
+  }
+
+  /**
+   * Connects with all other endpoints of a job. Returns the peers by their rank; the own rank has undefined. Without
+   * `size`, the environment says what the rank and the size are.
+   */
+  async join(given) {
+    const chosen = options('join()', given, ['rank', 'size', 'meeting', 'timeout']);
+    const rank = uint32('rank', chosen.rank ?? 0);
+    const size = uint32('size', chosen.size ?? 0);
+    if (chosen.rank !== undefined && size === 0) throw makeError('INVALID_ARGUMENT', 'join(): rank needs a size');
+    const meeting = string('meeting', chosen.meeting ?? '');
+    const limit = timeout('timeout', chosen.timeout);
+    const indices = await this.#operations.run(() => this.#native.join(rank, size, meeting, limit));
+    return indices.map((index) => (index < 0 ? undefined : this.#peerOf(index)));
   }
 
   /** Returns the connected peer of a name; undefined if there is none. */
@@ -143,8 +164,9 @@ class Endpoint extends EventEmitter {
 
   /** Closes the endpoint: peers see it leave, and its operations end with CancelledError. */
   close() {
+    const ends = this.#native.close();
     openEndpoints.delete(this);
-    for (const [number, status, text] of this.#native.close()) this.#operations.end(number, status, text, -1);
+    for (const [number, status, text] of ends) this.#operations.end(number, status, text, -1);
     this.#handlers.clear();
   }
 

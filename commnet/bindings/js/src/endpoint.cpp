@@ -29,6 +29,7 @@ Napi::Function Endpoint::define(Napi::Env env) {
                          InstanceMethod<&Endpoint::name>("name"),
                          InstanceMethod<&Endpoint::address>("address"),
                          InstanceMethod<&Endpoint::connect>("connect"),
+                         InstanceMethod<&Endpoint::join>("join"),
                          InstanceMethod<&Endpoint::send>("send"),
                          InstanceMethod<&Endpoint::read>("read"),
                          InstanceMethod<&Endpoint::write>("write"),
@@ -110,16 +111,14 @@ cn_queue* Endpoint::queue_at(const Napi::Value& number) const {
   open();
   if (number.IsUndefined()) return nullptr;
   const auto found = queues_.find(number_of(number));
-  if (found == queues_.end())
-    throw Environment::of(Env()).make_error(Env(), CN_CLOSED, "the queue was released");
+  if (found == queues_.end()) throw Environment::of(Env()).make_error(Env(), CN_CLOSED, "the queue was released");
   return found->second;
 }
 
 const Endpoint::Registered& Endpoint::memory_at(const Napi::Value& number) const {
   open();
   const auto found = memories_.find(number_of(number));
-  if (found == memories_.end())
-    throw Environment::of(Env()).make_error(Env(), CN_CLOSED, "the memory was released");
+  if (found == memories_.end()) throw Environment::of(Env()).make_error(Env(), CN_CLOSED, "the memory was released");
   return found->second;
 }
 
@@ -162,6 +161,24 @@ Napi::Value Endpoint::connect(Info info) {
   return number;
 }
 
+Napi::Value Endpoint::join(Info info) {
+  cn_endpoint* const endpoint = open();
+  cn_job_options options{sizeof options};
+  options.rank = uint32_of(info[0]);
+  options.size = uint32_of(info[1]);
+  options.timeout_ms = uint32_of(info[3]);
+  const uint64_t number = ++last_number_;
+  try {
+    joinings_[number] =
+        std::make_unique<Joining>(loop(), endpoint, options, info[2].As<Napi::String>().Utf8Value(),
+                                  [this, number](const Joining::Result& result) { handle_joined(number, result); });
+  } catch (const std::exception& error) {
+    joinings_.erase(number);
+    throw Environment::of(Env()).make_error(Env(), CN_SYSTEM_ERROR, error.what());
+  }
+  return Napi::Number::New(Env(), static_cast<double>(number));
+}
+
 Napi::Value Endpoint::send(Info info) {
   cn_peer* const peer = peer_at(info[0]);
   cn_queue* const queue = queue_at(info[2]);
@@ -195,9 +212,8 @@ Napi::Value Endpoint::write(Info info) { return begin_access(info, cn_write); }
 
 Napi::Value Endpoint::mark(Info info) {
   cn_queue* const queue = queue_at(info[0]);
-  return begin(info[1], queue, 0, {}, [&](const cn_call* call, cn_operation** handle) {
-    return cn_queue_mark(queue, call, handle);
-  });
+  return begin(info[1], queue, 0, {},
+               [&](const cn_call* call, cn_operation** handle) { return cn_queue_mark(queue, call, handle); });
 }
 
 void Endpoint::cancel(Info info) {
@@ -228,7 +244,9 @@ Napi::Value Endpoint::find_peer(Info info) {
 
 Napi::Value Endpoint::peer_name(Info info) { return Napi::String::New(info.Env(), cn_peer_name(peer_at(info[0]))); }
 
-Napi::Value Endpoint::transport(Info info) { return Napi::String::New(info.Env(), cn_peer_transport(peer_at(info[0]))); }
+Napi::Value Endpoint::transport(Info info) {
+  return Napi::String::New(info.Env(), cn_peer_transport(peer_at(info[0])));
+}
 
 Napi::Value Endpoint::is_connected(Info info) {
   return Napi::Boolean::New(info.Env(), endpoint_ && cn_peer_is_connected(peer_at(info[0])));
@@ -239,7 +257,8 @@ void Endpoint::disconnect(Info info) { check(Env(), cn_disconnect(peer_at(info[0
 void Endpoint::set_handler(Info info) {
   const uint32_t number = uint32_of(info[0]);
   const bool is_set = info[1].ToBoolean();
-  check(Env(), is_set ? cn_set_event_handler(open(), number, nullptr) : cn_set_handler(open(), number, nullptr, nullptr));
+  check(Env(),
+        is_set ? cn_set_event_handler(open(), number, nullptr) : cn_set_handler(open(), number, nullptr, nullptr));
 }
 
 // ------------------------------------------------------------------------------------------------ memory
@@ -268,6 +287,7 @@ void Endpoint::release_memory(Info info) {
 
 void Endpoint::shut() {
   if (!endpoint_) return;
+  joinings_.clear();
   uv_poll_stop(&poll_->handle);
   poll_->endpoint = nullptr;
   uv_close(reinterpret_cast<uv_handle_t*>(&std::exchange(poll_, nullptr)->handle), [](uv_handle_t* handle) {
@@ -288,18 +308,27 @@ Napi::Value Endpoint::close(Info info) {
   const Napi::Env env = info.Env();
   const auto ends = Napi::Array::New(env);
   if (!endpoint_) return ends;
+  if (!joinings_.empty())
+    throw Environment::of(env).make_error(env, CN_INVALID_ARGUMENT,
+                                          "an endpoint cannot be closed while it joins a job: await join() first");
+  const auto add = [&](uint64_t number, cn_status status, const char* text) {
+    const auto end = Napi::Array::New(env, 3);
+    end.Set(0u, Napi::Number::New(env, static_cast<double>(number)));
+    if (status != CN_OK) {
+      end.Set(1u, cn_status_name(status));
+      end.Set(2u, text);
+    }
+    ends.Set(ends.Length(), end);
+  };
+  constexpr const char* kClosed = "the endpoint was closed";
   shut();
   for (auto& [number, pending] : std::exchange(pending_, {})) {
     const cn_status status = cn_wait(pending.handle, 0);
-    const auto end = Napi::Array::New(env, 3);
-    end.Set(0u, Napi::Number::New(env, static_cast<double>(number)));
     // Whoever waits for a connection would get a peer of a closed endpoint.
-    const bool is_late = status == CN_OK && pending.is_connection;
-    if (status != CN_OK || is_late) {
-      end.Set(1u, cn_status_name(is_late ? CN_CANCELLED : status));
-      end.Set(2u, is_late ? "the endpoint was closed" : cn_error());
-    }
-    ends.Set(ends.Length(), end);
+    if (status == CN_OK && pending.is_connection)
+      add(number, CN_CANCELLED, kClosed);
+    else
+      add(number, status, cn_error());
     cn_operation_release(pending.handle);
   }
   // They refer to the object that has this one.

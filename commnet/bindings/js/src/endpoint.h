@@ -3,7 +3,8 @@
 //
 // The ends of operations, messages and peers that come and go are events of the library. A uv_poll handle watches their
 // descriptor, so that all of JavaScript is called on the thread of its environment, by three functions:
-//   done(operation, status, text, peer)       an operation has ended; `peer` is that of a connection, else -1
+//   done(operation, status, text, peer)       an operation has ended; `peer` is that of a connection, an array for a
+//                                             job, else -1
 //   message(handler, channel, peer, data)     a message has arrived
 //   peer(peer, name, status, text)            a peer has joined, with an `undefined` status, or left
 #pragma once
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "bytes.h"
+#include "joining.h"
 
 namespace commnet::node {
 
@@ -49,25 +51,26 @@ class Endpoint final : public Napi::ObjectWrap<Endpoint> {
   // -- functions for JavaScript
   Napi::Value name(Info info);
   Napi::Value address(Info info);
-  Napi::Value connect(Info info);      // (address, timeout) -> operation
-  Napi::Value send(Info info);         // (peer, timeout, queue, bytes, handler, channel, copy) -> operation
-  Napi::Value read(Info info);         // (peer, timeout, queue, bytes, token, offset) -> operation
-  Napi::Value write(Info info);        // (peer, timeout, queue, bytes, token, offset) -> operation
-  Napi::Value mark(Info info);         // (queue, timeout) -> operation
-  void cancel(Info info);              // (operation)
-  Napi::Value find_peer(Info info);    // (name) -> peer, or -1
-  Napi::Value peer_name(Info info);    // (peer)
-  Napi::Value transport(Info info);    // (peer)
-  Napi::Value is_connected(Info info); // (peer)
-  void disconnect(Info info);          // (peer)
-  void set_handler(Info info);         // (number, whether there is one)
+  Napi::Value connect(Info info);          // (address, timeout) -> operation
+  Napi::Value join(Info info);             // (rank, size, meeting, timeout) -> operation
+  Napi::Value send(Info info);             // (peer, timeout, queue, bytes, handler, channel, copy) -> operation
+  Napi::Value read(Info info);             // (peer, timeout, queue, bytes, token, offset) -> operation
+  Napi::Value write(Info info);            // (peer, timeout, queue, bytes, token, offset) -> operation
+  Napi::Value mark(Info info);             // (queue, timeout) -> operation
+  void cancel(Info info);                  // (operation)
+  Napi::Value find_peer(Info info);        // (name) -> peer, or -1
+  Napi::Value peer_name(Info info);        // (peer)
+  Napi::Value transport(Info info);        // (peer)
+  Napi::Value is_connected(Info info);     // (peer)
+  void disconnect(Info info);              // (peer)
+  void set_handler(Info info);             // (number, whether there is one)
   Napi::Value register_memory(Info info);  // (bytes, rights) -> memory
   Napi::Value token(Info info);            // (memory, rights) -> Buffer
   void release_memory(Info info);          // (memory)
   Napi::Value create_queue(Info info);     // () -> queue
   void release_queue(Info info);           // (queue)
   void set_ref(Info info);                 // (whether the endpoint keeps the process alive)
-  Napi::Value close(Info info);  // () -> [[operation, status, text], ...], those that had not ended
+  Napi::Value close(Info info);            // () -> [[operation, status, text], ...], those that had not ended
 
   // -- arguments
   cn_endpoint* open() const;
@@ -83,6 +86,7 @@ class Endpoint final : public Napi::ObjectWrap<Endpoint> {
   Napi::Value begin_access(Info info, Function function);
 
   // -- events
+  uv_loop_t* loop() const;
   void start_poll();
   void take_events();
   // Calls JavaScript; returns whether that is still possible.
@@ -91,6 +95,7 @@ class Endpoint final : public Napi::ObjectWrap<Endpoint> {
   bool handle_end(const cn_event& event);
   bool handle_message(const cn_event& event);
   bool handle_peer(const cn_event& event);
+  void handle_joined(uint64_t number, const Joining::Result& result);
 
   // Closes the endpoint of the library, and stops the events. Calls nothing of JavaScript.
   void shut();
@@ -103,6 +108,7 @@ class Endpoint final : public Napi::ObjectWrap<Endpoint> {
 
   uint64_t last_number_ = 0;  // of operations, memories and queues
   std::unordered_map<uint64_t, Pending> pending_;
+  std::unordered_map<uint64_t, std::unique_ptr<Joining>> joinings_;
   std::unordered_map<uint64_t, Registered> memories_;
   std::unordered_map<uint64_t, cn_queue*> queues_;
   std::vector<cn_peer*> peers_;

@@ -11,13 +11,17 @@ constexpr int kBatch = 256;
 
 }  // namespace
 
-void Endpoint::start_poll() {
+uv_loop_t* Endpoint::loop() const {
   uv_loop_t* loop = nullptr;
   if (napi_get_uv_event_loop(Env(), &loop) != napi_ok)
     throw Environment::of(Env()).make_error(Env(), CN_SYSTEM_ERROR, "this thread has no event loop");
+  return loop;
+}
+
+void Endpoint::start_poll() {
   auto poll = std::make_unique<Poll>();
   poll->endpoint = this;
-  if (const int error = uv_poll_init(loop, &poll->handle, cn_event_descriptor(endpoint_)); error != 0)
+  if (const int error = uv_poll_init(loop(), &poll->handle, cn_event_descriptor(endpoint_)); error != 0)
     throw Environment::of(Env()).make_error(Env(), CN_SYSTEM_ERROR, uv_strerror(error));
   poll->handle.data = poll.get();
   poll_ = poll.release();
@@ -69,8 +73,8 @@ bool Endpoint::handle(const cn_event& event) {
 
 bool Endpoint::call(const Napi::FunctionReference& function, const std::vector<napi_value>& arguments) {
   napi_value result = nullptr;
-  const napi_status status = napi_make_callback(Env(), *context_, Value(), function.Value(), arguments.size(),
-                                                arguments.data(), &result);
+  const napi_status status =
+      napi_make_callback(Env(), *context_, Value(), function.Value(), arguments.size(), arguments.data(), &result);
   if (status != napi_pending_exception) return status == napi_ok;
   // As for any callback of Node: 'uncaughtException', and the end of the process if nobody listens.
   bool is_pending = false;
@@ -91,9 +95,9 @@ bool Endpoint::handle_end(const cn_event& event) {
   if (event.status == CN_OK)
     return call(done_, {Napi::Number::New(env, static_cast<double>(number)), env.Undefined(), env.Undefined(),
                         Napi::Number::New(env, peer)});
-  return call(done_, {Napi::Number::New(env, static_cast<double>(number)),
-                      Napi::String::New(env, cn_status_name(event.status)),
-                      Napi::String::New(env, event.error ? event.error : ""), Napi::Number::New(env, peer)});
+  return call(
+      done_, {Napi::Number::New(env, static_cast<double>(number)), Napi::String::New(env, cn_status_name(event.status)),
+              Napi::String::New(env, event.error ? event.error : ""), Napi::Number::New(env, peer)});
 }
 
 bool Endpoint::handle_message(const cn_event& event) {
@@ -102,7 +106,8 @@ bool Endpoint::handle_message(const cn_event& event) {
   const Napi::Env env = Env();
   napi_value data = nullptr;
   const size_t size = cn_message_size(message.get());
-  const napi_status status = napi_create_buffer_copy(env, size, size ? cn_message_data(message.get()) : "", nullptr, &data);
+  const napi_status status =
+      napi_create_buffer_copy(env, size, size ? cn_message_data(message.get()) : "", nullptr, &data);
   if (status != napi_ok) {
     bool is_pending = false;
     napi_value ignored = nullptr;
@@ -114,16 +119,39 @@ bool Endpoint::handle_message(const cn_event& event) {
   }
   const uint32_t handler = cn_message_handler(message.get()), channel = cn_message_channel(message.get());
   const int32_t peer = index_of(cn_message_peer(message.get()));
-  return call(message_, {Napi::Number::New(env, handler), Napi::Number::New(env, channel), Napi::Number::New(env, peer),
-                         data});
+  return call(message_,
+              {Napi::Number::New(env, handler), Napi::Number::New(env, channel), Napi::Number::New(env, peer), data});
 }
 
 bool Endpoint::handle_peer(const cn_event& event) {
   const Napi::Env env = Env();
   const bool has_left = event.kind == CN_EVENT_LEFT;
-  const napi_value status = has_left ? Napi::Value(Napi::String::New(env, cn_status_name(event.status))) : env.Undefined();
-  const napi_value text = has_left ? Napi::Value(Napi::String::New(env, event.error ? event.error : "")) : env.Undefined();
+  const napi_value status =
+      has_left ? Napi::Value(Napi::String::New(env, cn_status_name(event.status))) : env.Undefined();
+  const napi_value text =
+      has_left ? Napi::Value(Napi::String::New(env, event.error ? event.error : "")) : env.Undefined();
   return call(peer_, {Napi::Number::New(env, index_of(event.peer)), status, text});
+}
+
+void Endpoint::handle_joined(uint64_t number, const Joining::Result& result) {
+  const Napi::HandleScope scope(Env());
+  [[maybe_unused]] const Napi::Value self = Value();
+  joinings_.erase(number);
+  try {
+    const Napi::Env env = Env();
+    const napi_value name = Napi::Number::New(env, static_cast<double>(number));
+    if (result.status != CN_OK) {
+      call(done_, {name, Napi::String::New(env, cn_status_name(result.status)), Napi::String::New(env, result.text),
+                   Napi::Number::New(env, -1)});
+      return;
+    }
+    const auto peers = Napi::Array::New(env, result.peers.size());
+    for (size_t rank = 0; rank < result.peers.size(); ++rank)
+      peers.Set(static_cast<uint32_t>(rank), Napi::Number::New(env, index_of(result.peers[rank])));
+    call(done_, {name, env.Undefined(), env.Undefined(), peers});
+  } catch (const Napi::Error&) {
+    // As in start_poll(): the environment ends.
+  }
 }
 
 }  // namespace commnet::node

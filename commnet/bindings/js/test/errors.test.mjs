@@ -1,6 +1,7 @@
 // Bad input and failures.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import {test} from 'node:test';
 import {commnet, endpoint, pair} from './support.mjs';
 
@@ -13,6 +14,14 @@ test('each status has a class', () => {
       ['PEER_LOST', 'PeerLostError', 'gone', 'PeerLostError: gone']);
   for (const [name, Class] of Object.entries(commnet)) if (name.endsWith('Error')) assert.equal(Class?.name, name);
   assert.match(commnet.version, /^\d+\.\d+\.\d+$/);
+});
+
+test('ES modules can import all names, which are all declared', async () => {
+  const names = Object.keys(await import('commnet')).filter((name) => name !== 'default');
+  assert.deepEqual(names.sort(), Object.keys(commnet).sort());
+  const declarations = fs.readFileSync(new URL('../index.d.ts', import.meta.url), 'utf8');
+  const declared = [...declarations.matchAll(/^export (?:class|const) (\w+)/gm)].map((match) => match[1]);
+  assert.deepEqual(declared.sort(), names);
 });
 
 test('bad options of an endpoint', () => {
