@@ -1,5 +1,7 @@
 """Messages between processes, and reads and writes of each other's memory, none of which waits.
 
+For example:
+
     import commnet
 
     with commnet.Endpoint(name="a", secret=b"...") as endpoint:

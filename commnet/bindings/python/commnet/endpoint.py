@@ -20,6 +20,9 @@ from commnet.peer import Message, Peer
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
 
+# Instead of a function: on_message() is a decorator.
+_DECORATES = object()
+
 _open: weakref.WeakSet[Endpoint] = weakref.WeakSet()
 
 
@@ -64,8 +67,11 @@ class Endpoint:
             _joined(transports),
             _joined(listen),
             busy_poll,
-            *(0 if value is None else value for value in (peer_timeout, streams, receive_window)),
-            *(0 if value is None else value for value in (send_limit, message_limit)),
+            0.0 if peer_timeout is None else peer_timeout,
+            0 if streams is None else streams,
+            0 if receive_window is None else receive_window,
+            0 if send_limit is None else send_limit,
+            0 if message_limit is None else message_limit,
         )
         self._name = self._native.name
         self._address = self._native.address
@@ -200,15 +206,19 @@ class Endpoint:
     def on_message(self, handler: int) -> Callable[[_Function], _Function]: ...
     @overload
     def on_message(self, handler: int, function: Callable[[Message], object] | None) -> None: ...
-    def on_message(self, handler: int, *functions: Any) -> Any:
+    def on_message(self, handler: int, function: Any = _DECORATES) -> Any:
         """Has function(message) called for each message for a handler's number. None removes it.
 
         Without the function, returns a decorator for it. Messages without a handler wait for one.
         """
-        if not functions:
-            return lambda function: self._set_handler(handler, function) or function
-        (function,) = functions
-        return self._set_handler(handler, function)
+        if function is not _DECORATES:
+            return self._set_handler(handler, function)
+
+        def decorate(function: _Function) -> _Function:
+            self._set_handler(handler, function)
+            return function
+
+        return decorate
 
     def _set_handler(self, handler: int, function: Callable[[Message], object] | None) -> None:
         if inspect.iscoroutinefunction(function):

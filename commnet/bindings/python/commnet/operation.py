@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -68,10 +69,8 @@ class Operation(Generic[Result]):
 
 
 def _wait_quietly(operation: _native.Operation) -> None:
-    try:
+    with contextlib.suppress(Error):  # who awaits it raises the error
         operation.wait(None)
-    except Error:
-        pass  # who awaits it raises the error
 
 
 def _resolve(loop: asyncio.AbstractEventLoop, future: asyncio.Future[None]) -> None:

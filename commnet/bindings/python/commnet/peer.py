@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from commnet import _native
 from commnet.errors import InvalidArgument
 from commnet.memory import Token
 from commnet.operation import Operation, Queue, native_of
@@ -76,9 +75,7 @@ class Peer:
         The operation ends when the bytes may be changed: once they are on their way, not when they have arrived.
         """
         endpoint = self._endpoint
-        return endpoint._operation(
-            self._native.send(self._address, data, handler, channel, timeout, native_of(queue))
-        )
+        return endpoint._operation(self._native.send(self._address, data, handler, channel, timeout, native_of(queue)))
 
     def read(
         self,
@@ -116,9 +113,7 @@ class Peer:
     ) -> Operation[None]:
         """Writes the bytes of a buffer to the memory that a token names, from `offset` on. Ends when they are there."""
         endpoint = self._endpoint
-        return endpoint._operation(
-            self._native.write(self._address, token, data, offset, timeout, native_of(queue))
-        )
+        return endpoint._operation(self._native.write(self._address, token, data, offset, timeout, native_of(queue)))
 
     def __repr__(self) -> str:
         return f"<commnet.Peer '{self._name}'>"

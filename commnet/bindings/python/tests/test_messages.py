@@ -122,10 +122,14 @@ def test_a_peer_that_does_not_receive_is_full() -> None:
         commnet.Endpoint("b", SECRET, "sockets", receive_window=1 << 16) as b,
     ):
         peer = a.connect(b.address)
-        operations = []
-        with pytest.raises(commnet.Full, match="wait for the peer 'b' already") as caught:
-            for _ in range(1000):
+        operations = [peer.send(bytes(10_000), 9) for _ in range(100)]
+
+        def fill() -> None:
+            while True:
                 operations.append(peer.send(bytes(10_000), 9))
+
+        with pytest.raises(commnet.Full, match="wait for the peer 'b' already") as caught:
+            fill()
         assert isinstance(caught.value, BlockingIOError)
         assert not operations[-1].done
         with pytest.raises(commnet.TimedOut, match="goes on"):
