@@ -17,6 +17,22 @@ class SignaturesTest < CommnetTest
     end
   end
 
+  def test_the_signatures_are_valid
+    require "rbs"
+    loader = RBS::EnvironmentLoader.new
+    loader.add(path: Pathname(FILE).parent)
+    environment = RBS::Environment.from_loader(loader).resolve_type_names
+    builder = RBS::DefinitionBuilder.new(env: environment)
+    names = environment.class_decls.keys.select { |name| name.to_s.start_with?("::Commnet") }
+    names.each do |name|
+      builder.build_instance(name)
+      builder.build_singleton(name)
+    end
+    assert_includes names.map(&:to_s), "::Commnet::Endpoint"
+  rescue LoadError
+    skip "the gem rbs is not installed"
+  end
+
   private
 
   def signatures(type)
