@@ -37,6 +37,7 @@ class BufferTest < CommnetTest
     assert_error(Commnet::OutOfMemory) { Commnet::Buffer.new(2**62) }
     assert_error(Commnet::WrongType) { Commnet::Buffer.new(nil) }
     assert_error(Commnet::WrongType) { buffer["x"] }
+    assert_error(Commnet::WrongType) { buffer["a".."b"] }
     assert_raises(FrozenError) { buffer.freeze[0] = "a" }
   end
 

@@ -63,7 +63,7 @@ class ErrorsTest < CommnetTest
       assert_raises(NoMethodError, TypeError) { each.allocate }
     end
     assert_error(Commnet::Closed) { Commnet::Endpoint.allocate.connect("x") }
-    assert_error(Commnet::Closed) { open_endpoint("a").dup.queue }
+    assert_error(Commnet::WrongType) { open_endpoint("a").dup }
     assert_error(Commnet::InvalidArgument) { open_endpoint("b").send(:initialize) }
   end
 

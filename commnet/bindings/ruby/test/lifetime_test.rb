@@ -84,6 +84,8 @@ class LifetimeTest < CommnetTest
     refute_predicate sends.last, :done?
     assert_error(Commnet::WrongType) { sends.last.wait(timeout: "1") }
     assert_error(Commnet::InvalidArgument) { sends.last.wait(timeout: -1) }
+    assert_error(Commnet::WrongType) { sends.last.wait(timeout: Complex(1, 1)) }
+    assert_nil sends.first.wait(timeout: Float::INFINITY)
     assert_error(Commnet::TimedOut, /longer than its timeout/) do
       peer.send_message("x" * 10_000, handler: 1, timeout: 0.02).wait(timeout: PATIENCE)
     end

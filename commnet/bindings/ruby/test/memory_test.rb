@@ -52,6 +52,7 @@ class MemoryTest < CommnetTest
   def test_rights
     memory = @b.register("0123456789", write: true)
     assert_error(Commnet::Denied) { @peer.write(memory.token, "abc").wait }
+    assert_error(Commnet::InvalidArgument) { @b.register("0123456789", read: false) }
     read_only = @b.register("0123456789")
     assert_error(Commnet::InvalidArgument) { read_only.token(write: true) }
     write_only = @b.register("0123456789", read: false, write: true)

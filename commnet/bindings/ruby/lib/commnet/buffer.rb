@@ -45,6 +45,10 @@ module Commnet
     def span(range)
       first = range.begin || 0
       last = range.end || bytesize
+      unless first.is_a?(Integer) && last.is_a?(Integer)
+        raise WrongType, "range must have Integers at its ends, got #{range.inspect}"
+      end
+
       count = last - first + (range.exclude_end? || range.end.nil? ? 0 : 1)
       [first, [count, 0].max]
     end

@@ -4,6 +4,9 @@ module Commnet
   # Runs the thread of an endpoint that takes its events: it wakes those that wait for operations, and calls handlers.
   # Endpoint includes it.
   module Dispatcher
+    # Waits of more seconds have no limit.
+    LONGEST_WAIT = 1_000_000_000
+
     private
 
     def start_dispatcher
@@ -25,7 +28,7 @@ module Commnet
 
     # Waits until an operation is done.
     def wait_for(operation, timeout)
-      limit = timeout && (now + seconds(timeout))
+      limit = limit_of(timeout)
       return help_until_done(operation, limit) if Thread.current == @dispatcher
 
       @lock.synchronize do
@@ -73,11 +76,15 @@ module Commnet
       raise Closed, "the endpoint belongs to the parent of this process" if foreign?
     end
 
-    def seconds(timeout)
-      raise WrongType, "timeout must be a number of seconds, got #{timeout.class}" unless timeout.is_a?(Numeric)
+    # Returns the time at which a wait ends; nil without a limit.
+    def limit_of(timeout)
+      return unless timeout
+
+      number = timeout.is_a?(Numeric) && timeout.real?
+      raise WrongType, "timeout must be a number of seconds, got #{timeout.class}" unless number
       raise InvalidArgument, "timeout must be at least 0, got #{timeout}" unless timeout >= 0
 
-      timeout
+      now + timeout if timeout < LONGEST_WAIT
     end
 
     def now = Process.clock_gettime(Process::CLOCK_MONOTONIC)

@@ -108,6 +108,8 @@ module Commnet # rubocop:disable Style/Documentation -- documented in commnet.rb
     # peers access a copy, the Buffer Memory#object.
     def register(memory, read: true, write: false) = register_memory(memory, Memory.rights(read:, write:))
 
+    def initialize_copy(_other) = raise(WrongType, "an endpoint cannot be copied")
+
     def inspect = "#<#{self.class} #{name}#{", closed" if closed?}>"
 
     @open_endpoints = {}.compare_by_identity

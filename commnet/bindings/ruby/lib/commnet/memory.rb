@@ -14,7 +14,10 @@ module Commnet
     def inspect = "#<#{self.class} #{bytesize} bytes#{", released" unless registered?}>"
 
     # Returns the number that stands for rights.
-    def self.rights(read:, write:) = (read ? READ : 0) | (write ? WRITE : 0)
-    private_class_method :new
+    def self.rights(read:, write:)
+      raise InvalidArgument, "memory without the right to read or to write it is of no use" unless read || write
+
+      (read ? READ : 0) | (write ? WRITE : 0)
+    end
   end
 end
