@@ -29,7 +29,7 @@ void Transport::set_handlers() {
     parameters.flags = UCP_AM_FLAG_WHOLE_MSG;
     parameters.cb = callback;
     parameters.arg = this;
-    if (const ucs_status_t status = ucp_.ucp_worker_set_am_recv_handler(worker_, &parameters); status != UCS_OK)
+    if (const ucs_status_t status = ucp_.ucp_worker_set_am_recv_handler(worker_.handle, &parameters); status != UCS_OK)
       fail(CN_UNSUPPORTED, "UCX does not work here: active messages: %s", ucp_.ucs_status_string(status));
   };
   set(kHello,
@@ -262,8 +262,8 @@ bool Transport::begin_frame(Connection& connection) {
   connection.has_received = false;
   connection.destination = static_cast<const char*>(payload);
   connection.receive_size = arrival.size;
-  void* const request =
-      ucp_.ucp_am_recv_data_nbx(worker_, std::exchange(arrival.data, nullptr), payload, arrival.size, &parameters);
+  void* const request = ucp_.ucp_am_recv_data_nbx(worker_.handle, std::exchange(arrival.data, nullptr), payload,
+                                                  arrival.size, &parameters);
   if (UCS_PTR_IS_PTR(request)) return false;
   connection.is_receiving = false;
   if (UCS_PTR_STATUS(request) != UCS_OK) note_failure(connection, UCS_PTR_STATUS(request));
@@ -280,7 +280,7 @@ bool Transport::end_frame(Connection& connection) {
 }
 
 void Transport::drop(Arrival& arrival) {
-  if (void* const data = std::exchange(arrival.data, nullptr)) ucp_.ucp_am_data_release(worker_, data);
+  if (void* const data = std::exchange(arrival.data, nullptr)) ucp_.ucp_am_data_release(worker_.handle, data);
 }
 
 void Transport::drop_arrivals(Connection& connection) {

@@ -22,6 +22,8 @@ constexpr Clock::duration kAwake = std::chrono::microseconds(20);
 constexpr Clock::duration kPatience = std::chrono::milliseconds(100);
 // How long the other side may take to answer a goodbye.
 constexpr Clock::duration kGoodbyeTime = std::chrono::milliseconds(500);
+// How long connections that others begin take until they are requests.
+constexpr Clock::duration kSettling = std::chrono::milliseconds(20);
 // How often the worker is asked in a row while it has something to do.
 constexpr int kRounds = 64;
 
@@ -58,6 +60,7 @@ Transport::Transport(const cn_transport_host& host, cn_host_endpoint* endpoint, 
     : ucp_(library()),
       host_(host),
       endpoint_(endpoint),
+      worker_(take_worker()),
       poller_(Descriptor::checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")) {
   try {
     open_worker();
@@ -69,8 +72,6 @@ Transport::Transport(const cn_transport_host& host, cn_host_endpoint* endpoint, 
 }
 
 Transport::~Transport() {
-  for (const auto& listener : listeners_)
-    for (ucp_conn_request_h request : listener->requests) ucp_.ucp_listener_reject(listener->handle, request);
   // Those who have heard all, and the goodbye after it, close their side.
   work_until(
       [&] {
@@ -85,31 +86,16 @@ Transport::~Transport() {
         return connections_.empty();
       },
       kPatience);
+  // UCX may use a listener that is destroyed for connections that it has accepted, until it has read from them.
+  if (!listeners_.empty()) work_until([] { return false; }, kSettling);
+  for (const auto& listener : listeners_)
+    for (ucp_conn_request_h request : listener->requests) ucp_.ucp_listener_reject(listener->handle, request);
   close_worker();
 }
 
 void Transport::open_worker() {
-  const auto check = [&](ucs_status_t status, const char* what) {
-    if (status != UCS_OK) fail(CN_UNSUPPORTED, "UCX does not work here: %s: %s", what, ucp_.ucs_status_string(status));
-  };
-  ucp_config_t* config = nullptr;
-  check(ucp_.ucp_config_read(nullptr, nullptr, &config), "its settings");
-  ucp_params_t parameters{};
-  parameters.field_mask = UCP_PARAM_FIELD_FEATURES;
-  parameters.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
-  const ucs_status_t status = ucp_.ucp_init_version(kMajor, kMinor, &parameters, config, &context_);
-  ucp_.ucp_config_release(config);
-  if (status != UCS_OK) context_ = nullptr;
-  check(status, "no device or transport");
-
-  ucp_worker_params_t worker{};
-  worker.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
-  worker.thread_mode = UCS_THREAD_MODE_SERIALIZED;
-  check(ucp_.ucp_worker_create(context_, &worker, &worker_), "a worker");
   set_handlers();
-  int descriptor = -1;
-  check(ucp_.ucp_worker_get_efd(worker_, &descriptor), "the descriptor of a worker");
-  for (const int number : {descriptor, stays_awake_.number()}) {
+  for (const int number : {worker_.descriptor, stays_awake_.number()}) {
     epoll_event event{EPOLLIN, {.fd = number}};
     if (epoll_ctl(poller_.number(), EPOLL_CTL_ADD, number, &event) != 0) fail_with_errno("epoll_ctl");
   }
@@ -118,8 +104,10 @@ void Transport::open_worker() {
 void Transport::close_worker() {
   for (const auto& listener : listeners_)
     if (listener->handle) ucp_.ucp_listener_destroy(listener->handle);
-  if (worker_) ucp_.ucp_worker_destroy(worker_);
-  if (context_) ucp_.ucp_cleanup(context_);
+  if (connections_.empty()) return keep_worker(worker_);
+  // UCX has not let go of these. It may still use them, and what they send.
+  for (auto& [connection, owned] : connections_) (void)owned.release();
+  for (auto& send : sends_) (void)send.release();
 }
 
 void Transport::listen(const std::string& url) {
@@ -133,7 +121,8 @@ void Transport::listen(const std::string& url) {
   parameters.conn_handler.cb = [](ucp_conn_request_h request, void* own) {
     static_cast<Listener*>(own)->requests.push_back(request);
   };
-  if (const ucs_status_t status = ucp_.ucp_listener_create(worker_, &parameters, &listener.handle); status != UCS_OK) {
+  if (const ucs_status_t status = ucp_.ucp_listener_create(worker_.handle, &parameters, &listener.handle);
+      status != UCS_OK) {
     listener.handle = nullptr;
     fail(CN_SYSTEM_ERROR, "cannot listen at '%s': %s", url.c_str(), ucp_.ucs_status_string(status));
   }
@@ -164,7 +153,8 @@ void Transport::open_endpoint(Connection& connection, ucp_ep_params_t parameters
     auto& failed = *static_cast<Connection*>(own);
     failed.owner.note_failure(failed, status);
   };
-  if (const ucs_status_t status = ucp_.ucp_ep_create(worker_, &parameters, &connection.endpoint); status != UCS_OK) {
+  if (const ucs_status_t status = ucp_.ucp_ep_create(worker_.handle, &parameters, &connection.endpoint);
+      status != UCS_OK) {
     connection.endpoint = nullptr;
     fail(CN_UNREACHABLE, "%s", ucp_.ucs_status_string(status));
   }
@@ -294,7 +284,7 @@ template <class Condition>
 void Transport::work_until(Condition&& holds, Clock::duration limit) {
   const Clock::time_point end = Clock::now() + limit;
   while (!holds() && Clock::now() < end)
-    if (ucp_.ucp_worker_progress(worker_) == 0) std::this_thread::yield();
+    if (ucp_.ucp_worker_progress(worker_.handle) == 0) std::this_thread::yield();
   needs_wake_ = true;
 }
 
@@ -327,7 +317,7 @@ bool Transport::progress() {
   needs_wake_ = false;
   bool did = false;
   for (int i = 0; i < kRounds; ++i) {
-    bool works = ucp_.ucp_worker_progress(worker_) > 0;
+    bool works = ucp_.ucp_worker_progress(worker_.handle) > 0;
     works |= take_requests();
     works |= !opened_.empty() || !arrived_.empty() || !failed_.empty();
     for (Connection* const each : std::exchange(opened_, {}))
@@ -350,7 +340,7 @@ bool Transport::progress() {
 void Transport::rest() {
   if (Clock::now() - last_work_ < kAwake) return keep_awake(true);
   // Something has arrived meanwhile if the worker cannot be armed.
-  keep_awake(ucp_.ucp_worker_arm(worker_) != UCS_OK);
+  keep_awake(ucp_.ucp_worker_arm(worker_.handle) != UCS_OK);
 }
 
 void Transport::keep_awake(bool keep) {

@@ -18,6 +18,7 @@
 #include "core/descriptor.h"
 #include "transports/ucx/connection.h"
 #include "transports/ucx/library.h"
+#include "transports/ucx/worker.h"
 
 namespace commnet::ucx {
 
@@ -80,8 +81,7 @@ class Transport {
   const Library& ucp_;
   const cn_transport_host& host_;
   cn_host_endpoint* const endpoint_;
-  ucp_context_h context_ = nullptr;
-  ucp_worker_h worker_ = nullptr;
+  const Worker worker_;
   std::vector<std::unique_ptr<Listener>> listeners_;
   std::string address_;
 
