@@ -44,5 +44,26 @@ TEST(Regression, AHandlerMayKeepAndReleaseItsMessage) {
   EXPECT_EQ(seen, 100);
 }
 
+// A peer that leaves closes several connections, which may be seen in any order.
+TEST(Regression, LastWordsArriveBeforeTheEndOfFurtherConnections) {
+  const auto over_tcp = [](cn_endpoint_options& options) {
+    options.listen = "tcp://127.0.0.1:0";
+    options.streams = 8;
+  };
+  const EndpointHandle b = make_endpoint("b", "sockets", over_tcp);
+  std::atomic<int> heard{0};
+  const auto handler = [](void* user, cn_message*) { ++*static_cast<std::atomic<int>*>(user); };
+  ASSERT_EQ(cn_set_handler(b.get(), 1, handler, &heard), CN_OK);
+  constexpr int kRounds = 100;
+  for (int i = 0; i < kRounds; ++i) {
+    const EndpointHandle a = make_endpoint("a" + std::to_string(i), "sockets", over_tcp);
+    cn_peer* const to_b = connect(a.get(), cn_endpoint_address(b.get()));
+    usleep(2000);  // for the further connections
+    EXPECT_EQ(complete([&](cn_operation** op) { return cn_send(to_b, 1, 0, "bye", 3, nullptr, op); }), CN_OK);
+  }
+  for (int i = 0; i < 2000 && heard < kRounds; ++i) usleep(1000);
+  EXPECT_EQ(heard, kRounds);
+}
+
 }  // namespace
 }  // namespace commnet::tests

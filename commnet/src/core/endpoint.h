@@ -104,6 +104,11 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   void add_streams(Peer& peer, const Connection& first);
   void bury(Connection& connection);
   void note_work(Peer& peer) { working_.insert(&peer); }
+  // Has the lives of peers checked at a time, or before.
+  void check_lives_at(Clock::time_point time) {
+    peers_at_ = std::min(peers_at_, time);
+    timers_at_ = std::min(timers_at_, time);
+  }
   // Returns whether frames are to wait until work() sends them together: while calls follow each other fast.
   bool leaves_flushes();
   Connection* accepted(cn_transport* transport, cn_connection* handle);

@@ -14,6 +14,8 @@ namespace {
 constexpr uint64_t kCopied = 16 << 10;
 // From this size on, bytes are copied from the memory of the other process, where that is possible.
 constexpr uint64_t kPulled = 64 << 10;
+// For how long the first connection is read after a further one has ended.
+constexpr Clock::duration kLastWords = std::chrono::seconds(1);
 // How much of that is copied at a time.
 constexpr uint64_t kPull = 4 << 20;
 // The most requests to a peer that are under way; more wait here. It may see more for a while, as it does not hear at
@@ -36,6 +38,7 @@ void Peer::join(Connection& connection, const Key& link, uint64_t window) {
   is_connected_ = true;
   ++session_;
   last_heard_ = last_ping_ = Clock::now();
+  ends_at_ = Clock::time_point::max();
 }
 
 void Peer::lose(Connection& connection, cn_status status, const std::string& text) {
@@ -43,11 +46,17 @@ void Peer::lose(Connection& connection, cn_status status, const std::string& tex
   if (found == connections_.end()) return;
   const bool is_main = found == connections_.begin();
   connections_.erase(found);
-  // Pieces may have been lost with a further connection, too.
+  // Pieces may have been lost with a further connection, too, so that the link ends. But a peer that leaves closes all
+  // its connections, and what it has sent on the first one before may be read later than the end of this one.
+  if (!is_main && is_connected_ && status == CN_PEER_LOST) {
+    if (ends_at_ != Clock::time_point::max()) return;
+    ends_at_ = Clock::now() + kLastWords;
+    ends_why_ = text;
+    return endpoint_.check_lives_at(ends_at_);
+  }
   const std::vector<Connection*> others = std::exchange(connections_, {});
   if (is_connected_) end_session(status == CN_CANCELLED ? status : CN_PEER_LOST, text);
   for (Connection* const other : others) other->close(status, text.c_str());
-  (void)is_main;
 }
 
 void Peer::leave(cn_status status, const std::string& text) {
@@ -86,6 +95,10 @@ void Peer::end_session(cn_status status, const std::string& text) {
 Clock::time_point Peer::check_life(Clock::time_point now) {
   if (!is_connected_) return Clock::time_point::max();
   const Clock::duration limit = endpoint_.settings().peer_timeout;
+  if (now >= ends_at_) {
+    main().close(CN_PEER_LOST, ends_why_.c_str());
+    return Clock::time_point::max();
+  }
   if (now - last_heard_ >= limit) {
     const auto silent = std::chrono::duration_cast<std::chrono::milliseconds>(now - last_heard_).count();
     main().close(CN_PEER_LOST, ("nothing was heard of it for " + std::to_string(silent) + " ms").c_str());
@@ -96,9 +109,9 @@ Clock::time_point Peer::check_life(Clock::time_point now) {
     last_ping_ = now;
     control({.type = FrameType::kPing});
     pump();
-    return std::min(last_heard_ + limit, now + limit / 3);
+    return std::min({ends_at_, last_heard_ + limit, now + limit / 3});
   }
-  return std::min(last_heard_ + limit, ping_at);
+  return std::min({ends_at_, last_heard_ + limit, ping_at});
 }
 
 // ------------------------------------------------------------------------------------------------ own operations

@@ -127,6 +127,9 @@ class Peer {
   Key link_{};
   std::vector<Connection*> connections_;  // the first one has all that must stay in order
   Clock::time_point last_heard_, last_ping_;
+  // When the link ends after a further connection has, and why.
+  Clock::time_point ends_at_ = Clock::time_point::max();
+  std::string ends_why_;
 
   // To be sent.
   std::deque<Control> controls_;

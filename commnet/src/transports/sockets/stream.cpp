@@ -56,7 +56,10 @@ bool Stream::flush() {
 }
 
 void Stream::report_failure() {
-  if (failure_ != 0) fail(failure_);
+  if (failure_ == 0) return;
+  // What the other side has sent before it closed the connection is still to be read.
+  for (bool is_dry = false; !is_dry && !is_broken_;) receive(&is_dry);
+  fail(failure_);
 }
 
 void Stream::detach(const void* begin, uint64_t size) {
