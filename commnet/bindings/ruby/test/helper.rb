@@ -12,6 +12,9 @@ class CommnetTest < Minitest::Test
   # Seconds after which a test gives up.
   PATIENCE = 30
 
+  # Those of the endpoints within this process.
+  TRANSPORTS = ENV.fetch("COMMNET_TEST_TRANSPORTS", "sockets")
+
   def setup
     @endpoints = []
   end
@@ -21,7 +24,7 @@ class CommnetTest < Minitest::Test
   end
 
   def open_endpoint(name, **options)
-    options = { secret: "a secret", transports: "sockets" }.merge(options)
+    options = { secret: "a secret", transports: TRANSPORTS }.merge(options)
     Commnet::Endpoint.new(name:, **options).tap { |endpoint| @endpoints << endpoint }
   end
 
