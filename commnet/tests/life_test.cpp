@@ -371,7 +371,8 @@ TEST_P(Life, DescriptorsAndMemoryDoNotGrow) {
     }
   }
   EXPECT_TRUE(soon([&] { return open_descriptors() <= descriptors; }, 2000)) << open_descriptors() << " " << descriptors;
-  EXPECT_LT(resident_pages(), pages + 2500);
+  // Sanitizers keep what is freed.
+  EXPECT_TRUE(kIsSanitized || resident_pages() < pages + 2500) << resident_pages() << " " << pages;
 }
 
 TEST_P(Life, SixtyFourEndpointsAllConnected) {

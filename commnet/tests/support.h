@@ -12,6 +12,11 @@
 
 namespace commnet::tests {
 
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kIsSanitized = true;
+#else
+constexpr bool kIsSanitized = false;
+#endif
 constexpr int64_t kPatience = 20'000;  // milliseconds after which a test gives up
 
 struct EndpointCloser {
