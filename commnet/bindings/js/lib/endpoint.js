@@ -73,8 +73,19 @@ class Endpoint extends EventEmitter {
     });
     this.#operations.attach(this.#native);
     openEndpoints.add(this);
+    this.#watchListeners();
+  }
+
+  #watchListeners() {
     super.on('newListener', () => process.nextTick(() => this.#updateRef()));
     super.on('removeListener', () => this.#updateRef());
+  }
+
+  removeAllListeners(...names) {
+    super.removeAllListeners(...names);
+    if (this.listenerCount('newListener') === 0) this.#watchListeners();
+    this.#updateRef();
+    return this;
   }
 
   get name() {

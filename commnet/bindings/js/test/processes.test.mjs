@@ -84,6 +84,7 @@ test('a process that waits for nothing ends by itself', () => {
     'const a = new Endpoint(); a.register(Buffer.alloc(10)); a.queue();',
     'const a = new Endpoint(); a.onMessage(1, () => {}); a.on("join", () => {}); a.unref();',
     'const a = new Endpoint(); a.onMessage(1, () => {}); a.onMessage(1, null);',
+    'const a = new Endpoint(); a.on("join", () => {}); setTimeout(() => a.removeAllListeners(), 10);',
     'const a = new Endpoint(); a.onMessage(1, () => {}); setTimeout(() => a.close(), 10);',
     'const a = new Endpoint(), b = new Endpoint(); a.connect(b.address).then((p) => p.send(Buffer.alloc(1e6)));',
     'const a = new Endpoint(), b = new Endpoint(); once(b, "join").then(() => 0); a.connect(b.address);',
@@ -93,8 +94,14 @@ test('a process that waits for nothing ends by itself', () => {
     const {status, signal, stderr} = run(code);
     assert.deepEqual([status, signal, stderr], [0, null, ''], code);
   }
-  const waits = run('setTimeout(() => process.exit(5), 300).unref(); new Endpoint().onMessage(1, () => {});');
-  assert.equal(waits.status, 5);
+  for (const code of [
+    'new Endpoint().onMessage(1, () => {});',
+    'new Endpoint().on("leave", () => {});',
+    'new Endpoint().removeAllListeners().on("join", () => {});',
+    'new Endpoint().ref();',
+  ]) {
+    assert.equal(run(`setTimeout(() => process.exit(5), 300).unref(); ${code}`).status, 5, code);
+  }
   const throws = run(`
     const a = new Endpoint(), b = new Endpoint();
     b.onMessage(0, () => { throw new Error('of a handler'); });
