@@ -144,7 +144,7 @@ CN_API void cn_operation_release(cn_operation* operation);
 /* Creates a queue, which the caller must release. Operations of a queue complete in the order in which they began, also
  * if they belong to different peers; other queues do not wait for them. */
 CN_API cn_status cn_queue_create(cn_endpoint* endpoint, cn_queue** result);
-/* Calls call->done once all operations that are in call->queue now have completed. */
+/* Begins an operation that completes once all operations that are in the queue now have. */
 CN_API cn_status cn_queue_mark(cn_queue* queue, const cn_call* call, cn_operation** operation);
 /* Releases a queue; its operations go on. NULL: does nothing. */
 CN_API void cn_queue_release(cn_queue* queue);
