@@ -4,7 +4,7 @@ import js from '@eslint/js';
 
 const NODE_GLOBALS = [
   'AbortController', 'AbortSignal', 'Buffer', '__dirname', 'clearTimeout', 'console', 'module', 'process', 'require',
-  'setImmediate', 'setTimeout', 'structuredClone', 'URL',
+  'setImmediate', 'setTimeout', 'structuredClone', 'URL', '__filename',
 ];
 
 export default [

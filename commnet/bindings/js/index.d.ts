@@ -25,7 +25,7 @@ export interface EndpointOptions {
   streams?: number;
   /** Bytes of messages from each peer that wait to be handled. Default: 8 MiB. */
   receiveWindow?: number | bigint;
-  /** Bytes of messages to each peer that wait for its window, beyond which send() fails with FullError. Default: 64 MiB. */
+  /** Bytes of messages to each peer that wait; beyond it, send() fails with FullError. Default: 64 MiB. */
   sendLimit?: number | bigint;
   /** The most bytes of a message that is received. Default: 1 GiB. */
   messageLimit?: number | bigint;
@@ -61,8 +61,8 @@ export interface JobOptions {
   /** How many endpoints there are. Default: from the environment, or COMMNET_SIZE. */
   size?: number | undefined;
   /**
-   * 'file:/a/folder' that all processes share and that is empty before, or 'tcp://host:port', where the endpoint of rank
-   * 0 opens a rendezvous service. Default: COMMNET_MEETING.
+   * 'file:/a/folder' that all processes share and that is empty before, or 'tcp://host:port', where the endpoint of
+   * rank 0 opens a rendezvous service. Default: COMMNET_MEETING.
    */
   meeting?: string | undefined;
   /** Milliseconds. Default: 60,000. */
