@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes docs/reference.md from include/commnet/commnet.h, and from the notes on functions in tools/reference.json.
 
-    tools/reference.py            writes the file
-    tools/reference.py --check    ends with 1 if the file is not what would be written
+tools/reference.py            writes the file
+tools/reference.py --check    ends with 1 if the file is not what would be written
 """
 
 import json
@@ -22,7 +22,7 @@ NOTE_KINDS = ("ownership", "threads", "errors")
 
 
 def text_of(comment: str) -> str:
-    """Returns the words of a comment in one paragraph, or as they are if it has a list."""
+    """Returns the words of a comment in one paragraph."""
     body = comment.removeprefix("/*").removesuffix("*/")
     lines = [re.sub(r"^\s*\*? ?", "", line) for line in body.strip().split("\n")]
     return " ".join(line.strip() for line in lines).strip()
@@ -92,9 +92,9 @@ def rules_of(head: str) -> list[str]:
 
 
 def generate(header: str, notes: dict[str, dict[str, str]]) -> str:
-    inside = header[header.index("#define CN_API\n#endif\n") + len("#define CN_API\n#endif\n") : header.rindex("#ifdef __cplusplus")]
+    inside = header.partition("#define CN_API\n#endif\n")[2].rpartition("#ifdef __cplusplus")[0]
     parts = SECTION.split(inside)
-    sections = [("status", parts[0]), *zip(parts[1::2], parts[2::2])]
+    sections = [("status", parts[0]), *zip(parts[1::2], parts[2::2], strict=True)]
     names = {name for _, section in sections for name in re.findall(r"CN_API [^;(]*?\b(cn_\w+)\(", section)}
     if unknown := sorted(set(notes) - names):
         raise SystemExit(f"{NOTES.name}: the header has no function {', '.join(unknown)}")

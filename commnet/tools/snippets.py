@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Fills the code blocks of README.md and docs/*.md with the parts of files that they show.
 
-A block shows a part if the line before it is <!-- snippet: FILE --> for a whole file, or <!-- snippet: FILE PART --> for
-what is between two lines that have the mark [PART].
+A block shows a part if the line before it is <!-- snippet: FILE --> for a whole file, or <!-- snippet: FILE PART -->
+for what is between two lines that have the mark [PART].
 
     tools/snippets.py            writes the blocks
     tools/snippets.py --check    ends with 1 if a block is not what would be written
