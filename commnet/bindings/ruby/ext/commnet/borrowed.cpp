@@ -1,5 +1,8 @@
 #include "borrowed.h"
 
+#include <cstdlib>
+#include <cstring>
+
 #include "buffer.h"
 #include "convert.h"
 #include "errors.h"
@@ -19,8 +22,21 @@ VALUE commnet_module;
 VALUE address_class() { return rb_const_get(commnet_module, rb_intern("Address")); }
 
 Borrowed plain(VALUE object, void* data, size_t size) {
-  return {object, static_cast<char*>(data), size, Borrowed::Lock::kNone};
+  return {object, static_cast<char*>(data), size, Borrowed::Lock::kNone, nullptr};
 }
+
+bool is_embedded(VALUE string) { return !RB_FL_TEST_RAW(string, RSTRING_NOEMBED); }
+
+// Lets the library use a copy of the bytes. Returns false without memory.
+bool stage(Borrowed& borrowed) {
+  borrowed.staged = static_cast<char*>(malloc(borrowed.size + 1));
+  if (!borrowed.staged) return false;
+  memcpy(borrowed.staged, borrowed.data, borrowed.size);
+  borrowed.data = borrowed.staged;
+  return true;
+}
+
+[[noreturn]] void raise_no_memory() { raise(CN_OUT_OF_MEMORY, "not enough memory"); }
 
 // Borrows memory of another library: an Address, or an object that converts to one.
 Borrowed borrow_address(const char* name, VALUE object, bool is_changed) {
@@ -79,6 +95,10 @@ Borrowed lock_string(const char* name, VALUE object) {
   rb_str_locktmp(object);
   Borrowed borrowed = plain(object, RSTRING_PTR(object), RSTRING_LEN(object));
   borrowed.lock = Borrowed::Lock::kString;
+  if (is_embedded(object) && !stage(borrowed)) {
+    rb_str_unlocktmp(object);
+    raise_no_memory();
+  }
   return borrowed;
 }
 
@@ -93,7 +113,9 @@ Borrowed borrow_buffer(VALUE object) {
 Borrowed borrow_for_reading(const char* name, VALUE object) {
   if (RB_TYPE_P(object, T_STRING)) {
     const VALUE frozen = rb_str_new_frozen(object);
-    return plain(frozen, RSTRING_PTR(frozen), RSTRING_LEN(frozen));
+    Borrowed borrowed = plain(frozen, RSTRING_PTR(frozen), RSTRING_LEN(frozen));
+    if (is_embedded(frozen) && !stage(borrowed)) raise_no_memory();
+    return borrowed;
   }
   if (is_buffer(object)) return borrow_buffer(object);
   if (is_io_buffer(object)) return read_io_buffer(name, object);
@@ -124,7 +146,12 @@ Borrowed borrow_for_peers(const char* name, VALUE object, bool is_changed) {
 void give_back(Borrowed& borrowed) {
   const Borrowed was = borrowed;
   borrowed = plain(Qnil, nullptr, 0);
-  if (was.lock == Borrowed::Lock::kString) rb_str_unlocktmp(was.object);
+  if (was.lock == Borrowed::Lock::kString) {
+    // Its length cannot have changed.
+    if (was.staged) memcpy(RSTRING_PTR(was.object), was.staged, was.size);
+    rb_str_unlocktmp(was.object);
+  }
+  free(was.staged);
 #ifdef COMMNET_HAS_IO_BUFFER
   if (was.lock == Borrowed::Lock::kIoBuffer) rb_io_buffer_try_unlock(was.object);
 #endif

@@ -1,4 +1,8 @@
 // Bytes of Ruby objects that the library uses without Ruby's lock: they must not move, shrink or be freed meanwhile.
+//
+// A short String has its bytes in the object itself. Marking keeps that in its place, but while the collector compacts,
+// it takes the access rights from whole pages of objects, which only threads of Ruby survive. The library therefore
+// gets copies of such bytes, and never an address in an object.
 #pragma once
 
 #include <ruby.h>
@@ -14,12 +18,14 @@ struct Borrowed {
   char* data;
   size_t size;
   Lock lock;
+  char* staged;  // a copy that `data` points to, which is owned; NULL: none
 };
 
 // Borrows the bytes of a String, of which it takes a frozen copy that shares them, of a Buffer, an IO::Buffer or an
 // Address. Raises WrongType for others.
 Borrowed borrow_for_reading(const char* name, VALUE object);
-// Borrows bytes that the library changes: a String and an IO::Buffer are locked until give_back().
+// Borrows bytes that the library changes: a String and an IO::Buffer are locked until give_back(), which copies bytes
+// to a short String.
 Borrowed borrow_for_writing(const char* name, VALUE object);
 // Borrows what peers read, or also write: an IO::Buffer is locked, and of a String it takes a copy in a Buffer.
 Borrowed borrow_for_peers(const char* name, VALUE object, bool is_changed);

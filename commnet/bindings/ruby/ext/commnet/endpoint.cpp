@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "convert.h"
@@ -72,6 +73,15 @@ void without_lock(const Work& work) {
   if (!task.done) work();  // an interrupt is pending, which is handled later
 }
 
+// Returns a copy of a String, with a null byte, which must be freed; NULL for nil.
+char* copy_of(VALUE string) {
+  if (NIL_P(string)) return nullptr;
+  const size_t size = RSTRING_LEN(string);
+  char* const copy = static_cast<char*>(calloc(size + 1, 1));
+  if (copy) memcpy(copy, RSTRING_PTR(string), size);
+  return copy;
+}
+
 // ------------------------------------------------------------------------------------------------ life
 
 // start(name, secret, transports, listen, [busy_poll, peer_timeout, streams, receive_window, send_limit,
@@ -85,14 +95,10 @@ VALUE start(VALUE self, VALUE name, VALUE secret, VALUE transports, VALUE listen
   };
   cn_endpoint_options options = {};
   options.struct_size = sizeof options;
-  options.name = text_of("name", name);
-  options.transports = text_of("transports", transports);
-  options.listen = text_of("listen", listen);
-  if (!NIL_P(secret)) {
-    require_string("secret", secret);
-    options.secret = RSTRING_PTR(secret);
-    options.secret_size = RSTRING_LEN(secret);
-  }
+  text_of("name", name);
+  text_of("transports", transports);
+  text_of("listen", listen);
+  if (!NIL_P(secret)) require_string("secret", secret);
   options.busy_poll_us = duration_of("busy_poll", rb_ary_entry(numbers, 0), 1'000'000);
   options.peer_timeout_ms = duration_of("peer_timeout", rb_ary_entry(numbers, 1), 1000);
   options.streams = static_cast<uint32_t>(number(2, "streams", UINT32_MAX));
@@ -102,17 +108,21 @@ VALUE start(VALUE self, VALUE name, VALUE secret, VALUE transports, VALUE listen
   endpoint.peers = rb_hash_new();
   endpoint.wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (endpoint.wake < 0) raise(CN_SYSTEM_ERROR, "eventfd: %s", strerror(errno));
+  // Without Ruby's lock, no address in an object may be used (see borrowed.h). No function raises until they are freed.
+  char* const copies[] = {copy_of(name), copy_of(transports), copy_of(listen), copy_of(secret)};
+  options.name = copies[0];
+  options.transports = copies[1];
+  options.listen = copies[2];
+  options.secret = copies[3];
+  if (copies[3]) options.secret_size = RSTRING_LEN(secret);
   // Errors are kept for each thread; this is the thread in both cases.
   cn_status status;
   without_lock([&] { status = cn_endpoint_create(&options, &endpoint.handle); });
+  for (char* const copy : copies) free(copy);
   check(status);
   endpoint.fork = fork_count();
   endpoint.is_open = true;
   endpoint.events = fcntl(cn_event_descriptor(endpoint.handle), F_DUPFD_CLOEXEC, 0);
-  RB_GC_GUARD(name);
-  RB_GC_GUARD(secret);
-  RB_GC_GUARD(transports);
-  RB_GC_GUARD(listen);
   return self;
 }
 
