@@ -27,7 +27,7 @@ template <class Start>
 void begin(const std::shared_ptr<Endpoint>& endpoint, Operation::Kind kind, const cn_call* call, cn_operation** result,
            Start&& start) {
   const auto operation = std::make_shared<Operation>(endpoint, kind, call);
-  auto handle = result ? std::make_unique<cn_operation>(operation) : nullptr;
+  std::unique_ptr<cn_operation> handle(result ? new cn_operation{operation} : nullptr);
   start(operation);
   if (result) *result = handle.release();
 }
