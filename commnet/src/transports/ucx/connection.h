@@ -10,8 +10,11 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <string>
 #include <unordered_set>
 #include <vector>
+
+#include "core/descriptor.h"
 
 namespace commnet::ucx {
 
@@ -21,32 +24,22 @@ class Transport;
 struct Connection;
 
 // The active messages, by their numbers.
-enum Message : unsigned { kHello, kFrame, kGoodbye, kMessages };
+enum Message : unsigned { kFrame, kGoodbye, kMessages };
 
-// The header of kHello, by which each side says how its connection is called.
-struct Hello {
-  uint32_t magic, version;
-  uint64_t id;
-};
-
-// The header of kFrame and kGoodbye. UCX does not say which connection a message belongs to, and may deliver large and
-// small ones in another order than that in which they were sent.
+// The header of an active message. UCX may deliver large and small ones in another order than that in which they were
+// sent.
 struct Wire {
-  uint64_t to;  // the id of the connection on the side that receives
   uint64_t sequence;
   char frame[CN_FRAME_HEADER];
 };
-static_assert(sizeof(Wire) == 16 + CN_FRAME_HEADER);
+static_assert(sizeof(Wire) == 8 + CN_FRAME_HEADER);
 
 // A message that UCX sends.
 struct Send {
   Connection* connection;
   uint64_t size, cookie;
   const char* payload;
-  union {
-    Hello hello;
-    Wire wire;
-  };
+  Wire wire;
   std::vector<char> copy;  // of a payload without a cookie
 };
 
@@ -65,17 +58,27 @@ struct Arrival {
   char frame[CN_FRAME_HEADER];
 };
 
+// Each connection has a worker of its own. UCX joins endpoints of the same two workers, so that to close one connection
+// would end others, and connections by UCX's own listeners are not safe with several workers in a process. A socket
+// carries the addresses of the workers, and ends with the other process.
 struct Connection {
   Transport& owner;
-  const uint64_t id;  // cannot be guessed, so that nobody sends in the name of others
-  cn_host_connection* host = nullptr;
-  ucp_ep_h endpoint = nullptr;
   const bool has_begun;
+  cn_host_connection* host = nullptr;
 
-  uint64_t remote_id = 0;  // known once the other side has said hello
-  bool is_broken = false;  // the host knows it, or has closed it
-  bool is_told = false;    // the other side has said goodbye
-  ucs_status_t failure = UCS_OK;
+  Descriptor socket;
+  bool is_connected = false;  // the socket
+  std::string to_write;       // to it
+  std::string heard;          // from it: the address of the other side's worker
+
+  ucp_worker_h worker = nullptr;
+  int descriptor = -1;  // of the worker
+  ucp_ep_h endpoint = nullptr;
+  bool is_open = false;     // frames can be sent
+  bool is_broken = false;   // the host knows it, or has closed it
+  bool is_told = false;     // the other side has said goodbye
+  bool has_failed = false;  // for the reason `why`
+  std::string why;
 
   uint64_t next_sent = 0, unsent = 0, in_flight = 0;
   bool is_full = false;
@@ -93,7 +96,6 @@ struct Connection {
   bool is_closing = false;          // UCX closes it
   Clock::time_point goodbye_end{};  // until when the other side may answer a goodbye
 
-  bool is_open() const { return remote_id != 0; }
   bool uses(const void* begin, uint64_t size) const;
   bool uses_host_memory() const { return !borrowed.empty() || (is_receiving && !has_received); }
 };

@@ -2,14 +2,13 @@
 #include <cstring>
 #include <new>
 
-#include "core/secure.h"
+#include "core/status.h"
 #include "transports/ucx/transport.h"
 
 namespace commnet::ucx {
 
 namespace {
 
-constexpr uint32_t kMagic = 0x78756e63, kVersion = 1;
 // No more frames are taken while this many bytes are to be sent.
 constexpr uint64_t kMostUnsent = 4 << 20;
 // Payloads from this size on stay in UCX's memory until their turn.
@@ -20,7 +19,7 @@ constexpr size_t kMostEarly = 1 << 16;
 
 }  // namespace
 
-void Transport::set_handlers() {
+void Transport::set_handlers(Connection& connection) {
   const auto set = [&](unsigned id, ucp_am_recv_callback_t callback) {
     ucp_am_handler_param_t parameters{};
     parameters.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
@@ -28,22 +27,20 @@ void Transport::set_handlers() {
     parameters.id = id;
     parameters.flags = UCP_AM_FLAG_WHOLE_MSG;
     parameters.cb = callback;
-    parameters.arg = this;
-    if (const ucs_status_t status = ucp_.ucp_worker_set_am_recv_handler(worker_.handle, &parameters); status != UCS_OK)
+    parameters.arg = &connection;
+    if (const ucs_status_t status = ucp_.ucp_worker_set_am_recv_handler(connection.worker, &parameters);
+        status != UCS_OK)
       fail(CN_UNSUPPORTED, "UCX does not work here: active messages: %s", ucp_.ucs_status_string(status));
   };
-  set(kHello,
-      [](void* own, const void* header, size_t header_size, void*, size_t, const ucp_am_recv_param_t* parameters) {
-        static_cast<Transport*>(own)->take_hello(header, header_size, *parameters);
-        return UCS_OK;
-      });
   set(kFrame, [](void* own, const void* header, size_t header_size, void* data, size_t size,
                  const ucp_am_recv_param_t* parameters) {
-    return static_cast<Transport*>(own)->take(kFrame, header, header_size, data, size, parameters->recv_attr);
+    auto& to = *static_cast<Connection*>(own);
+    return to.owner.take(to, kFrame, header, header_size, data, size, parameters->recv_attr);
   });
   set(kGoodbye, [](void* own, const void* header, size_t header_size, void* data, size_t size,
                    const ucp_am_recv_param_t* parameters) {
-    return static_cast<Transport*>(own)->take(kGoodbye, header, header_size, data, size, parameters->recv_attr);
+    auto& to = *static_cast<Connection*>(own);
+    return to.owner.take(to, kGoodbye, header, header_size, data, size, parameters->recv_attr);
   });
 }
 
@@ -64,14 +61,13 @@ Send& Transport::take_send(Connection& connection, uint64_t size, uint64_t cooki
   return send;
 }
 
-void Transport::begin(Send& send, Message message, const void* header, size_t header_size, uint32_t flags) {
+void Transport::begin(Send& send, Message message) {
   Connection& connection = *send.connection;
   ++connection.in_flight;
   connection.unsent += send.size;
   if (send.cookie != 0) connection.borrowed.insert(&send);
   ucp_request_param_t parameters{};
-  parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
-  parameters.flags = flags;
+  parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   parameters.user_data = &send;
   parameters.cb.send = [](void* request, ucs_status_t status, void* own) {
     Send& ended = *static_cast<Send*>(own);
@@ -79,8 +75,8 @@ void Transport::begin(Send& send, Message message, const void* header, size_t he
     transport.ucp_.ucp_request_free(request);
     transport.finish(ended, status);
   };
-  void* const request =
-      ucp_.ucp_am_send_nbx(connection.endpoint, message, header, header_size, send.payload, send.size, &parameters);
+  void* const request = ucp_.ucp_am_send_nbx(connection.endpoint, message, &send.wire, sizeof send.wire, send.payload,
+                                             send.size, &parameters);
   if (UCS_PTR_IS_PTR(request))
     needs_wake_ = true;  // a sleeping worker does not go on with it
   else
@@ -93,7 +89,7 @@ void Transport::finish(Send& send, ucs_status_t status) {
   connection.unsent -= send.size;
   if (send.cookie != 0) connection.borrowed.erase(&send);
   if (status != UCS_OK)
-    note_failure(connection, status);
+    note_failure(connection, ucp_.ucs_status_string(status));
   else if (send.cookie != 0 && connection.host)
     sent_.emplace_back(&connection, send.cookie);
   if (connection.is_full && connection.unsent < kMostUnsent) writable_.insert(&connection);
@@ -101,23 +97,23 @@ void Transport::finish(Send& send, ucs_status_t status) {
 }
 
 bool Transport::send(Connection& connection, const void* header, const void* payload, uint64_t size, uint64_t cookie) {
-  if (!connection.endpoint || connection.failure != UCS_OK) return false;  // broken() follows
+  if (!connection.endpoint || connection.has_failed) return false;  // broken() follows
   Send& send = take_send(connection, size, cookie);
-  send.wire = {connection.remote_id, connection.next_sent++, {}};
+  send.wire = {connection.next_sent++, {}};
   std::memcpy(send.wire.frame, header, CN_FRAME_HEADER);
   send.payload = static_cast<const char*>(payload);
   if (cookie == 0 && size > 0) {
     send.copy.assign(send.payload, send.payload + size);
     send.payload = send.copy.data();
   }
-  begin(send, kFrame, &send.wire, sizeof send.wire, 0);
+  begin(send, kFrame);
   connection.is_full = connection.unsent >= kMostUnsent;
   return !connection.is_full;
 }
 
 void Transport::flush() {
   report_sent();
-  if (!std::exchange(needs_wake_, false) && failed_.empty() && arrived_.empty() && opened_.empty()) return;
+  if (!std::exchange(needs_wake_, false) && failed_.empty() && arrived_.empty()) return;
   host_.wake(endpoint_);
 }
 
@@ -133,52 +129,27 @@ bool Transport::report_sent() {
   return did;
 }
 
-void Transport::say_hello(Connection& connection) {
-  Send& send = take_send(connection, 0, 0);
-  send.hello = {kMagic, kVersion, connection.id};
-  // The flag lets the other side know to which connection it belongs.
-  begin(send, kHello, &send.hello, sizeof send.hello, UCP_AM_SEND_FLAG_REPLY);
-}
-
 void Transport::say_goodbye(Connection& connection) {
   Send& send = take_send(connection, 0, 0);
-  send.wire = {connection.remote_id, connection.next_sent++, {}};
-  begin(send, kGoodbye, &send.wire, sizeof send.wire, 0);
+  send.wire = {connection.next_sent++, {}};
+  begin(send, kGoodbye);
 }
 
 // ------------------------------------------------------------------------------------------------ receiving
 
-void Transport::take_hello(const void* header, size_t header_size, const ucp_am_recv_param_t& parameters) {
-  Hello hello;
-  if (header_size != sizeof hello || (parameters.recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) == 0) return;
-  std::memcpy(&hello, header, sizeof hello);
-  const auto found = by_endpoint_.find(parameters.reply_ep);
-  if (found == by_endpoint_.end()) return;
-  Connection& connection = *found->second;
-  if (hello.magic != kMagic || hello.version != kVersion || hello.id == 0)
-    return note_failure(connection, UCS_ERR_UNSUPPORTED);
-  if (connection.is_open() || !connection.host) return;
-  connection.remote_id = hello.id;
-  opened_.insert(&connection);
-  arrived_.insert(&connection);
-}
-
-ucs_status_t Transport::take(Message message, const void* header, size_t header_size, void* data, size_t size,
-                             uint64_t flags) {
+ucs_status_t Transport::take(Connection& connection, Message message, const void* header, size_t header_size,
+                             void* data, size_t size, uint64_t flags) {
   Wire wire;
   if (header_size != sizeof wire) return UCS_OK;
   std::memcpy(&wire, header, sizeof wire);
-  const auto found = by_id_.find(wire.to);
-  if (found == by_id_.end()) return UCS_OK;  // it was closed
-  Connection& connection = *found->second;
   // Both have said goodbye.
   if (!connection.host && message == kGoodbye) connection.goodbye_end = {};
-  if (!connection.host || connection.is_broken || connection.failure != UCS_OK) return UCS_OK;
+  if (!connection.host || connection.is_broken || connection.has_failed) return UCS_OK;
   try {
     const bool is_next = wire.sequence == connection.next_arrival;
     if (wire.sequence < connection.next_arrival || connection.early.contains(wire.sequence) ||
         connection.waiting + size > kMostWaiting || connection.early.size() >= kMostEarly) {
-      note_failure(connection, UCS_ERR_REJECTED);
+      note_failure(connection, ucp_.ucs_status_string(UCS_ERR_REJECTED));
       return UCS_OK;
     }
     Arrival arrival{Arrival::Kind::kCopied, size, nullptr, {}, {}};
@@ -203,7 +174,7 @@ ucs_status_t Transport::take(Message message, const void* header, size_t header_
     arrived_.insert(&connection);
     return is_kept ? UCS_INPROGRESS : UCS_OK;
   } catch (const std::bad_alloc&) {
-    note_failure(connection, UCS_ERR_NO_MEMORY);
+    note_failure(connection, ucp_.ucs_status_string(UCS_ERR_NO_MEMORY));
     return UCS_OK;
   }
 }
@@ -216,13 +187,13 @@ void Transport::deliver(Connection& connection) {
     early.erase(next);
     ++connection.next_arrival;
   }
-  while (connection.host && connection.is_open() && !connection.is_broken && !connection.arrivals.empty()) {
+  while (connection.host && connection.is_open && !connection.is_broken && !connection.arrivals.empty()) {
     if (!connection.is_receiving) {
       if (!begin_frame(connection)) return;
     } else {
       if (!connection.has_received) return;
       connection.is_receiving = false;
-      if (connection.failure != UCS_OK) return;
+      if (connection.has_failed) return;
     }
     if (!end_frame(connection)) return;
   }
@@ -236,7 +207,7 @@ bool Transport::begin_frame(Connection& connection) {
     host_.broken(connection.host, CN_PEER_LOST, "the connection was closed by the other side");
     return false;
   }
-  if (arrival.kind == Arrival::Kind::kRendezvous && connection.failure != UCS_OK) return false;
+  if (arrival.kind == Arrival::Kind::kRendezvous && connection.has_failed) return false;
   void* payload = nullptr;
   if (!host_.begin_frame(connection.host, arrival.frame, arrival.size, &payload)) {
     connection.is_broken = true;
@@ -255,23 +226,23 @@ bool Transport::begin_frame(Connection& connection) {
     auto& received = *static_cast<Connection*>(own);
     received.has_received = true;
     received.owner.ucp_.ucp_request_free(request);
-    if (status != UCS_OK) received.owner.note_failure(received, status);
+    if (status != UCS_OK) received.owner.note_failure(received, received.owner.ucp_.ucs_status_string(status));
     received.owner.arrived_.insert(&received);
   };
   connection.is_receiving = true;
   connection.has_received = false;
   connection.destination = static_cast<const char*>(payload);
   connection.receive_size = arrival.size;
-  void* const request = ucp_.ucp_am_recv_data_nbx(worker_.handle, std::exchange(arrival.data, nullptr), payload,
+  void* const request = ucp_.ucp_am_recv_data_nbx(connection.worker, std::exchange(arrival.data, nullptr), payload,
                                                   arrival.size, &parameters);
   if (UCS_PTR_IS_PTR(request)) return false;
   connection.is_receiving = false;
-  if (UCS_PTR_STATUS(request) != UCS_OK) note_failure(connection, UCS_PTR_STATUS(request));
+  if (UCS_PTR_STATUS(request) != UCS_OK) note_failure(connection, ucp_.ucs_status_string(UCS_PTR_STATUS(request)));
   return UCS_PTR_STATUS(request) == UCS_OK;
 }
 
 bool Transport::end_frame(Connection& connection) {
-  drop(connection.arrivals.front());
+  drop(connection, connection.arrivals.front());
   connection.waiting -= connection.arrivals.front().size;
   connection.arrivals.pop_front();
   if (host_.end_frame(connection.host)) return true;
@@ -279,13 +250,13 @@ bool Transport::end_frame(Connection& connection) {
   return false;
 }
 
-void Transport::drop(Arrival& arrival) {
-  if (void* const data = std::exchange(arrival.data, nullptr)) ucp_.ucp_am_data_release(worker_.handle, data);
+void Transport::drop(Connection& connection, Arrival& arrival) {
+  if (void* const data = std::exchange(arrival.data, nullptr)) ucp_.ucp_am_data_release(connection.worker, data);
 }
 
 void Transport::drop_arrivals(Connection& connection) {
-  for (Arrival& arrival : connection.arrivals) drop(arrival);
-  for (auto& [sequence, arrival] : connection.early) drop(arrival);
+  for (Arrival& arrival : connection.arrivals) drop(connection, arrival);
+  for (auto& [sequence, arrival] : connection.early) drop(connection, arrival);
   connection.arrivals.clear();
   connection.early.clear();
 }

@@ -17,11 +17,9 @@ namespace commnet::ucx {
   X(ucp_worker_progress)            \
   X(ucp_worker_get_efd)             \
   X(ucp_worker_arm)                 \
+  X(ucp_worker_get_address)         \
+  X(ucp_worker_release_address)     \
   X(ucp_worker_set_am_recv_handler) \
-  X(ucp_listener_create)            \
-  X(ucp_listener_query)             \
-  X(ucp_listener_reject)            \
-  X(ucp_listener_destroy)           \
   X(ucp_ep_create)                  \
   X(ucp_ep_close_nbx)               \
   X(ucp_am_send_nbx)                \

@@ -1,49 +1,26 @@
 #include "transports/ucx/transport.h"
 
-#include <netdb.h>
 #include <sys/epoll.h>
 
 #include <algorithm>
-#include <cstring>
+#include <thread>
 
-#include "core/secure.h"
 #include "core/status.h"
 #include "core/transports.h"
-#include "transports/sockets/url.h"
+#include "transports/ucx/worker.h"
 
 namespace commnet::ucx {
 
 namespace {
 
-constexpr std::string_view kScheme = "ucx://";
-// After its last work, the worker is looked at for so long before it is armed: then the other side has to wake it.
+// After its last work, a worker is looked at for so long before it is armed: then the other side has to wake it.
 constexpr Clock::duration kAwake = std::chrono::microseconds(20);
 // How long payloads under way are waited for before their connection is given up.
 constexpr Clock::duration kPatience = std::chrono::milliseconds(100);
 // How long the other side may take to answer a goodbye.
 constexpr Clock::duration kGoodbyeTime = std::chrono::milliseconds(500);
-// How long connections that others begin take until they are requests.
-constexpr Clock::duration kSettling = std::chrono::milliseconds(20);
-// How often the worker is asked in a row while it has something to do.
+// How often the workers are asked in a row while they have something to do.
 constexpr int kRounds = 64;
-
-sockets::Address parse(const std::string& url) {
-  if (!url.starts_with(kScheme)) fail(CN_INVALID_ARGUMENT, "'%s' must be ucx://host:port", url.c_str());
-  try {
-    return sockets::parse("tcp://" + url.substr(kScheme.size()));
-  } catch (const Error&) {
-    fail(CN_INVALID_ARGUMENT, "'%s' must be ucx://host:port, with a host that is known", url.c_str());
-  }
-}
-
-std::string url_of(const sockaddr_storage& address) {
-  char host[NI_MAXHOST], port[NI_MAXSERV];
-  if (const int code = getnameinfo(reinterpret_cast<const sockaddr*>(&address), sizeof address, host, sizeof host, port,
-                                   sizeof port, NI_NUMERICHOST | NI_NUMERICSERV))
-    fail(CN_SYSTEM_ERROR, "getnameinfo: %s", gai_strerror(code));
-  const bool is_long = address.ss_family == AF_INET6;
-  return std::string(kScheme) + (is_long ? "[" : "") + host + (is_long ? "]:" : ":") + port;
-}
 
 std::vector<std::string> urls_of(const cn_transport_settings& settings) {
   const std::string wanted = settings.listen;
@@ -60,174 +37,56 @@ Transport::Transport(const cn_transport_host& host, cn_host_endpoint* endpoint, 
     : ucp_(library()),
       host_(host),
       endpoint_(endpoint),
-      worker_(take_worker()),
+      sockets_(Descriptor::checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
       poller_(Descriptor::checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")) {
-  try {
-    open_worker();
-    for (const std::string& url : urls_of(settings)) listen(url);
-  } catch (...) {
-    close_worker();
-    throw;
-  }
+  watch(poller_, sockets_.number(), EPOLLIN);
+  watch(poller_, stays_awake_.number(), EPOLLIN);
+  for (const std::string& url : urls_of(settings)) listen(url);
+  context_ = make_context();
 }
 
 Transport::~Transport() {
   // Those who have heard all, and the goodbye after it, close their side.
-  work_until(
-      [&] {
-        end_goodbyes();
-        return connections_.empty();
-      },
-      kGoodbyeTime);
-  for (const auto& [connection, owned] : connections_) close_endpoint(*connection);
-  work_until(
-      [&] {
-        end_goodbyes();
-        return connections_.empty();
-      },
-      kPatience);
-  // UCX may use a listener that is destroyed for connections that it has accepted, until it has read from them.
-  if (!listeners_.empty()) work_until([] { return false; }, kSettling);
-  for (const auto& listener : listeners_)
-    for (ucp_conn_request_h request : listener->requests) ucp_.ucp_listener_reject(listener->handle, request);
-  close_worker();
-}
-
-void Transport::open_worker() {
-  set_handlers();
-  for (const int number : {worker_.descriptor, stays_awake_.number()}) {
-    epoll_event event{EPOLLIN, {.fd = number}};
-    if (epoll_ctl(poller_.number(), EPOLL_CTL_ADD, number, &event) != 0) fail_with_errno("epoll_ctl");
+  const Clock::time_point end = Clock::now() + kGoodbyeTime + kPatience;
+  for (;;) {
+    for (const auto& [connection, owned] : connections_)
+      if (connection->worker) ucp_.ucp_worker_progress(connection->worker);
+    serve_sockets();
+    end_connections();
+    if (connections_.empty() || Clock::now() >= end) break;
+    std::this_thread::yield();
   }
-}
-
-void Transport::close_worker() {
-  for (const auto& listener : listeners_)
-    if (listener->handle) ucp_.ucp_listener_destroy(listener->handle);
-  if (connections_.empty()) return keep_worker(worker_);
+  if (connections_.empty()) {
+    ucp_.ucp_cleanup(context_);
+    return;
+  }
   // UCX has not let go of these. It may still use them, and what they send.
   for (auto& [connection, owned] : connections_) (void)owned.release();
   for (auto& send : sends_) (void)send.release();
 }
 
-void Transport::listen(const std::string& url) {
-  const sockets::Address address = parse(url);
-  ucp_listener_params_t parameters{};
-  parameters.field_mask = UCP_LISTENER_PARAM_FIELD_SOCK_ADDR | UCP_LISTENER_PARAM_FIELD_CONN_HANDLER;
-  parameters.sockaddr = {address.get(), address.size};
-  listeners_.push_back(std::unique_ptr<Listener>(new Listener{*this}));
-  Listener& listener = *listeners_.back();
-  parameters.conn_handler.arg = &listener;
-  parameters.conn_handler.cb = [](ucp_conn_request_h request, void* own) {
-    static_cast<Listener*>(own)->requests.push_back(request);
-  };
-  if (const ucs_status_t status = ucp_.ucp_listener_create(worker_.handle, &parameters, &listener.handle);
-      status != UCS_OK) {
-    listener.handle = nullptr;
-    fail(CN_SYSTEM_ERROR, "cannot listen at '%s': %s", url.c_str(), ucp_.ucs_status_string(status));
-  }
-  ucp_listener_attr_t attributes{};
-  attributes.field_mask = UCP_LISTENER_ATTR_FIELD_SOCKADDR;
-  if (const ucs_status_t status = ucp_.ucp_listener_query(listener.handle, &attributes); status != UCS_OK)
-    fail(CN_SYSTEM_ERROR, "'%s': %s", url.c_str(), ucp_.ucs_status_string(status));
-  address_ += (address_.empty() ? "" : ",") + url_of(attributes.sockaddr);
+void Transport::watch(const Descriptor& poller, int descriptor, uint32_t events) {
+  epoll_event event{events, {.fd = descriptor}};
+  if (epoll_ctl(poller.number(), EPOLL_CTL_ADD, descriptor, &event) != 0) fail_with_errno("epoll_ctl");
 }
 
-// ------------------------------------------------------------------------------------------------ connections
+// ------------------------------------------------------------------------------------------------ ends
 
-Connection& Transport::add(bool has_begun) {
-  uint64_t id = 0;
-  while (id == 0 || by_id_.contains(id)) fill_randomly({reinterpret_cast<uint8_t*>(&id), sizeof id});
-  auto connection = std::unique_ptr<Connection>(new Connection{.owner = *this, .id = id, .has_begun = has_begun});
-  Connection& added = *connection;
-  connections_.emplace(&added, std::move(connection));
-  by_id_.emplace(id, &added);
-  return added;
-}
-
-void Transport::open_endpoint(Connection& connection, ucp_ep_params_t parameters) {
-  parameters.field_mask |= UCP_EP_PARAM_FIELD_ERR_HANDLER | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
-  parameters.err_mode = UCP_ERR_HANDLING_MODE_PEER;
-  parameters.err_handler.arg = &connection;
-  parameters.err_handler.cb = [](void* own, ucp_ep_h, ucs_status_t status) {
-    auto& failed = *static_cast<Connection*>(own);
-    failed.owner.note_failure(failed, status);
-  };
-  if (const ucs_status_t status = ucp_.ucp_ep_create(worker_.handle, &parameters, &connection.endpoint);
-      status != UCS_OK) {
-    connection.endpoint = nullptr;
-    fail(CN_UNREACHABLE, "%s", ucp_.ucs_status_string(status));
-  }
-  by_endpoint_.emplace(connection.endpoint, &connection);
-  say_hello(connection);
-  needs_wake_ = true;
-}
-
-Connection& Transport::connect(const std::string& url, cn_host_connection* host_connection) {
-  const sockets::Address address = parse(url);
-  Connection& connection = add(true);
-  connection.host = host_connection;
-  ucp_ep_params_t parameters{};
-  parameters.field_mask = UCP_EP_PARAM_FIELD_SOCK_ADDR | UCP_EP_PARAM_FIELD_FLAGS;
-  parameters.flags = UCP_EP_PARAMS_FLAGS_CLIENT_SERVER;
-  parameters.sockaddr = {address.get(), address.size};
-  try {
-    open_endpoint(connection, parameters);
-  } catch (const Error& error) {
-    by_id_.erase(connection.id);
-    connections_.erase(&connection);
-    fail(error.status(), "'%s': %s", url.c_str(), error.what());
-  }
-  flush();
-  return connection;
-}
-
-bool Transport::take_requests() {
-  bool did = false;
-  for (const auto& listener : listeners_)
-    for (ucp_conn_request_h request : std::exchange(listener->requests, {})) {
-      take_request(*listener, request);
-      did = true;
-    }
-  return did;
-}
-
-void Transport::take_request(const Listener& listener, ucp_conn_request_h request) {
-  Connection& connection = add(false);
-  connection.host =
-      host_.accepted(endpoint_, reinterpret_cast<cn_transport*>(this), reinterpret_cast<cn_connection*>(&connection));
-  if (!connection.host) {
-    ucp_.ucp_listener_reject(listener.handle, request);
-    by_id_.erase(connection.id);
-    connections_.erase(&connection);
-    return;
-  }
-  ucp_ep_params_t parameters{};
-  parameters.field_mask = UCP_EP_PARAM_FIELD_CONN_REQUEST;
-  parameters.conn_request = request;
-  try {
-    open_endpoint(connection, parameters);
-  } catch (const Error&) {
-    note_failure(connection, UCS_ERR_CONNECTION_RESET);
-  }
-}
-
-void Transport::note_failure(Connection& connection, ucs_status_t status) {
-  if (connection.failure != UCS_OK) return;
-  connection.failure = status;
+void Transport::note_failure(Connection& connection, const char* why) {
+  if (connection.has_failed) return;
+  connection.has_failed = true;
+  connection.why = why;
   failed_.insert(&connection);
 }
 
 void Transport::report_failure(Connection& connection) {
   if (connection.is_broken || !connection.host) return;
   connection.is_broken = true;
-  host_.broken(connection.host, connection.is_open() ? CN_PEER_LOST : CN_UNREACHABLE,
-               ucp_.ucs_status_string(connection.failure));
+  host_.broken(connection.host, connection.is_open ? CN_PEER_LOST : CN_UNREACHABLE, connection.why.c_str());
 }
 
 void Transport::close_endpoint(Connection& connection) {
   if (!connection.endpoint) return;
-  by_endpoint_.erase(connection.endpoint);
   ucp_request_param_t parameters{};
   parameters.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   parameters.flags = UCP_EP_CLOSE_FLAG_FORCE;
@@ -246,45 +105,45 @@ void Transport::disconnect(Connection& connection) {
   connection.host = nullptr;
   drop_arrivals(connection);
   // UCX cannot take back what it has begun: payloads of the host are waited for.
-  if (connection.failure == UCS_OK)
-    work_until([&] { return !connection.uses_host_memory() || connection.failure != UCS_OK; }, kPatience);
-  const bool is_lost = connection.failure != UCS_OK || connection.uses_host_memory();
-  if (connection.endpoint && !is_lost && connection.is_open() && !connection.is_told) {
+  work_until(
+      connection, [&] { return !connection.uses_host_memory() || connection.has_failed; }, kPatience);
+  const bool is_lost = connection.has_failed || connection.uses_host_memory();
+  if (connection.endpoint && !is_lost && !connection.is_told) {
     say_goodbye(connection);
     connection.goodbye_end = Clock::now() + kGoodbyeTime;
   } else {
     close_endpoint(connection);
-    work_until([&] { return !connection.uses_host_memory(); }, kPatience);
+    work_until(
+        connection, [&] { return !connection.uses_host_memory(); }, kPatience);
   }
   std::erase_if(sent_, [&](const auto& each) { return each.first == &connection; });
-  for (auto* const list : {&writable_, &opened_, &arrived_, &failed_}) list->erase(&connection);
+  for (auto* const list : {&writable_, &arrived_, &failed_}) list->erase(&connection);
   ending_.insert(&connection);
-  end_goodbyes();
+  end_connections();
   flush();
 }
 
 // Closes and frees the connections that the host no longer knows, as far as it can be done now.
-void Transport::end_goodbyes() {
+void Transport::end_connections() {
   for (auto each = ending_.begin(); each != ending_.end();) {
     Connection& connection = **each;
-    if (connection.failure != UCS_OK || connection.goodbye_end <= Clock::now()) close_endpoint(connection);
+    if (connection.has_failed || connection.goodbye_end <= Clock::now()) close_endpoint(connection);
     const bool is_used = connection.is_receiving && !connection.has_received;
     if (connection.endpoint || connection.is_closing || connection.in_flight > 0 || is_used) {
       ++each;
       continue;
     }
-    for (auto* const list : {&writable_, &opened_, &arrived_, &failed_}) list->erase(&connection);
-    by_id_.erase(connection.id);
+    for (auto* const list : {&writable_, &arrived_, &failed_}) list->erase(&connection);
     each = ending_.erase(each);
-    connections_.erase(&connection);
+    remove(connection);
   }
 }
 
 template <class Condition>
-void Transport::work_until(Condition&& holds, Clock::duration limit) {
+void Transport::work_until(Connection& connection, Condition&& holds, Clock::duration limit) {
   const Clock::time_point end = Clock::now() + limit;
   while (!holds() && Clock::now() < end)
-    if (ucp_.ucp_worker_progress(worker_.handle) == 0) std::this_thread::yield();
+    if (ucp_.ucp_worker_progress(connection.worker) == 0) std::this_thread::yield();
   needs_wake_ = true;
 }
 
@@ -302,11 +161,12 @@ void Transport::detach(Connection& connection, const void* begin, uint64_t size)
   if (!connection.uses(begin, size)) return;
   // UCX cannot take back what it has begun, and may be reading or writing it now.
   const auto is_free = [&] { return !connection.uses(begin, size); };
-  work_until([&] { return is_free() || connection.failure != UCS_OK; }, kPatience);
+  work_until(
+      connection, [&] { return is_free() || connection.has_failed; }, kPatience);
   if (!is_free()) {
-    note_failure(connection, UCS_ERR_TIMED_OUT);
+    note_failure(connection, "a payload under way could not be taken back");
     close_endpoint(connection);
-    work_until(is_free, kPatience);
+    work_until(connection, is_free, kPatience);
   }
   flush();
 }
@@ -317,15 +177,16 @@ bool Transport::progress() {
   needs_wake_ = false;
   bool did = false;
   for (int i = 0; i < kRounds; ++i) {
-    bool works = ucp_.ucp_worker_progress(worker_.handle) > 0;
-    works |= take_requests();
-    works |= !opened_.empty() || !arrived_.empty() || !failed_.empty();
-    for (Connection* const each : std::exchange(opened_, {}))
-      if (each->host && each->has_begun) host_.connected(each->host);
+    bool works = false;
+    for (const auto& [connection, owned] : connections_)
+      if (connection->worker) works |= ucp_.ucp_worker_progress(connection->worker) > 0;
+    works |= !arrived_.empty() || !failed_.empty();
     works |= report_sent();
     for (Connection* const each : std::exchange(arrived_, {})) deliver(*each);
     for (Connection* const each : std::exchange(failed_, {})) report_failure(*each);
-    if (!ending_.empty()) end_goodbyes();
+    if (!ending_.empty()) end_connections();
+    // The sockets have their turn even if the workers have much to do.
+    if (!works || ++turns_ % kRounds == 0) works |= serve_sockets();
     if (!works) break;
     did = true;
   }
@@ -339,8 +200,11 @@ bool Transport::progress() {
 // Prepares the endpoint's sleep.
 void Transport::rest() {
   if (Clock::now() - last_work_ < kAwake) return keep_awake(true);
-  // Something has arrived meanwhile if the worker cannot be armed.
-  keep_awake(ucp_.ucp_worker_arm(worker_.handle) != UCS_OK);
+  // Something has arrived meanwhile if a worker cannot be armed.
+  bool is_busy = false;
+  for (const auto& [connection, owned] : connections_)
+    if (connection->worker) is_busy |= ucp_.ucp_worker_arm(connection->worker) == UCS_ERR_BUSY;
+  keep_awake(is_busy);
 }
 
 void Transport::keep_awake(bool keep) {

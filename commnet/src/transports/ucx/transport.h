@@ -1,4 +1,4 @@
-// The transport over UCX, for one endpoint: one context and one worker of UCP.
+// The transport over UCX, for one endpoint.
 //
 // Functions that UCX calls only take notes; the host hears of what they say in progress(), or gets sent() and
 // writable() in flush().
@@ -7,10 +7,10 @@
 
 #include <commnet/transport.h>
 
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
-#include <thread>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -18,7 +18,6 @@
 #include "core/descriptor.h"
 #include "transports/ucx/connection.h"
 #include "transports/ucx/library.h"
-#include "transports/ucx/worker.h"
 
 namespace commnet::ucx {
 
@@ -38,68 +37,64 @@ class Transport {
   void detach(Connection& connection, const void* begin, uint64_t size);
 
  private:
-  struct Listener {
-    Transport& owner;
-    ucp_listener_h handle = nullptr;
-    std::vector<ucp_conn_request_h> requests;
-  };
-
   // -- transport.cpp
-  void open_worker();
-  void close_worker();
-  void listen(const std::string& url);
-  Connection& add(bool has_begun);
-  void open_endpoint(Connection& connection, ucp_ep_params_t parameters);
-  void note_failure(Connection& connection, ucs_status_t status);
-  bool take_requests();
-  void take_request(const Listener& listener, ucp_conn_request_h request);
-  void report_failure(Connection& connection);
+  void watch(const Descriptor& poller, int descriptor, uint32_t events);
   void close_endpoint(Connection& connection);
-  void end_goodbyes();
-  // Lets UCX work until a condition holds, but no longer than a limit.
+  void end_connections();
+  void note_failure(Connection& connection, const char* why);
+  void report_failure(Connection& connection);
+  // Lets the worker of a connection work until a condition holds, but no longer than a limit.
   template <class Condition>
-  void work_until(Condition&& holds, Clock::duration limit);
+  void work_until(Connection& connection, Condition&& holds, Clock::duration limit);
   void rest();
   void keep_awake(bool keep);
 
+  // -- joining.cpp: how connections begin
+  void listen(const std::string& url);
+  Connection& add(Descriptor socket, bool has_begun);
+  void remove(Connection& connection);
+  bool serve_sockets();
+  void accept(const Descriptor& listener);
+  void serve(Connection& connection);
+  void open_worker(Connection& connection);
+  void open_endpoint(Connection& connection);
+
   // -- frames.cpp
-  void set_handlers();
+  void set_handlers(Connection& connection);
   Send& take_send(Connection& connection, uint64_t size, uint64_t cookie);
-  void begin(Send& send, Message message, const void* header, size_t header_size, uint32_t flags);
+  void begin(Send& send, Message message);
   void finish(Send& send, ucs_status_t status);
-  void say_hello(Connection& connection);
   void say_goodbye(Connection& connection);
-  void take_hello(const void* header, size_t header_size, const ucp_am_recv_param_t& parameters);
-  ucs_status_t take(Message message, const void* header, size_t header_size, void* data, size_t size, uint64_t flags);
+  ucs_status_t take(Connection& connection, Message message, const void* header, size_t header_size, void* data,
+                    size_t size, uint64_t flags);
   bool report_sent();
   void deliver(Connection& connection);
   bool begin_frame(Connection& connection);
   bool end_frame(Connection& connection);
-  void drop(Arrival& arrival);
+  void drop(Connection& connection, Arrival& arrival);
   void drop_arrivals(Connection& connection);
 
   const Library& ucp_;
   const cn_transport_host& host_;
   cn_host_endpoint* const endpoint_;
-  const Worker worker_;
-  std::vector<std::unique_ptr<Listener>> listeners_;
   std::string address_;
-
-  // Readable if the worker's descriptor is, or the signal, which keeps the endpoint from sleeping.
-  Descriptor poller_;
+  std::vector<Descriptor> listeners_;
+  // The sockets, and with them the workers and the signal that keeps the endpoint from sleeping.
+  Descriptor sockets_, poller_;
   Signal stays_awake_;
   bool is_kept_awake_ = false;
   Clock::time_point last_work_;
+  unsigned turns_ = 0;
 
-  std::unordered_map<uint64_t, Connection*> by_id_;
-  std::unordered_map<ucp_ep_h, Connection*> by_endpoint_;
+  ucp_context_h context_ = nullptr;
   std::unordered_map<Connection*, std::unique_ptr<Connection>> connections_;
+  std::map<int, Connection*> by_socket_;
   std::vector<std::unique_ptr<Send>> sends_;
   std::vector<Send*> free_sends_;
 
-  // What UCX has reported.
+  // What is to be reported, or done in progress().
   std::vector<std::pair<Connection*, uint64_t>> sent_;
-  std::set<Connection*> writable_, opened_, arrived_, failed_, ending_;
+  std::set<Connection*> writable_, arrived_, failed_, ending_;
   bool needs_wake_ = false;
 };
 

@@ -58,7 +58,7 @@ constexpr cn_transport_table make_table() {
   };
   table.has_unsent = [](cn_connection* handle) {
     const Connection& connection = connection_of(handle);
-    return connection.in_flight > 0 && connection.failure == UCS_OK && !connection.is_broken;
+    return connection.in_flight > 0 && !connection.has_failed && !connection.is_broken;
   };
   return table;
 }

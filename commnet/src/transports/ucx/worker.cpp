@@ -2,73 +2,58 @@
 
 #include <unistd.h>
 
-#include <mutex>
-#include <vector>
-
 #include "core/status.h"
 
 namespace commnet::ucx {
 
 namespace {
 
-struct Idle {
-  std::mutex mutex;
-  std::vector<Worker> workers;
-  const pid_t process = getpid();
-};
-
-Idle& idle() {
-  static Idle& only = *new Idle;
-  return only;
-}
-
 void check(ucs_status_t status, const char* what) {
   if (status != UCS_OK)
     fail(CN_UNSUPPORTED, "UCX does not work here: %s: %s", what, library().ucs_status_string(status));
 }
 
-Worker make_worker() {
+}  // namespace
+
+ucp_context_h make_context() {
+  static const pid_t first = getpid();
+  if (first != getpid())
+    fail(CN_UNSUPPORTED, "UCX does not work in the child of a process that has used it before fork()");
   const Library& ucp = library();
   ucp_config_t* config = nullptr;
   check(ucp.ucp_config_read(nullptr, nullptr, &config), "its settings");
   ucp_params_t parameters{};
   parameters.field_mask = UCP_PARAM_FIELD_FEATURES;
   parameters.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP;
-  Worker made;
-  const ucs_status_t status = ucp.ucp_init_version(kMajor, kMinor, &parameters, config, &made.context);
+  ucp_context_h context = nullptr;
+  const ucs_status_t status = ucp.ucp_init_version(kMajor, kMinor, &parameters, config, &context);
   ucp.ucp_config_release(config);
   check(status, "no device or transport");
-  try {
-    ucp_worker_params_t worker{};
-    worker.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
-    worker.thread_mode = UCS_THREAD_MODE_SERIALIZED;
-    check(ucp.ucp_worker_create(made.context, &worker, &made.handle), "a worker");
-    check(ucp.ucp_worker_get_efd(made.handle, &made.descriptor), "the descriptor of a worker");
-  } catch (...) {
-    if (made.handle) ucp.ucp_worker_destroy(made.handle);
-    ucp.ucp_cleanup(made.context);
-    throw;
-  }
-  return made;
+  return context;
 }
 
-}  // namespace
-
-Worker take_worker() {
-  Idle& all = idle();
-  if (all.process != getpid())
-    fail(CN_UNSUPPORTED, "UCX does not work in the child of a process that has used it before fork()");
-  const std::lock_guard lock(all.mutex);
-  if (all.workers.empty()) return make_worker();
-  const Worker worker = all.workers.back();
-  all.workers.pop_back();
+ucp_worker_h make_worker(ucp_context_h context, int* descriptor) {
+  const Library& ucp = library();
+  ucp_worker_params_t parameters{};
+  parameters.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
+  parameters.thread_mode = UCS_THREAD_MODE_SERIALIZED;
+  ucp_worker_h worker = nullptr;
+  check(ucp.ucp_worker_create(context, &parameters, &worker), "a worker");
+  if (const ucs_status_t status = ucp.ucp_worker_get_efd(worker, descriptor); status != UCS_OK) {
+    ucp.ucp_worker_destroy(worker);
+    check(status, "the descriptor of a worker");
+  }
   return worker;
 }
 
-void keep_worker(const Worker& worker) {
-  Idle& all = idle();
-  const std::lock_guard lock(all.mutex);
-  all.workers.push_back(worker);
+std::string address_of(ucp_worker_h worker) {
+  const Library& ucp = library();
+  ucp_address_t* address = nullptr;
+  size_t size = 0;
+  check(ucp.ucp_worker_get_address(worker, &address, &size), "the address of a worker");
+  std::string bytes(reinterpret_cast<const char*>(address), size);
+  ucp.ucp_worker_release_address(worker, address);
+  return bytes;
 }
 
 }  // namespace commnet::ucx

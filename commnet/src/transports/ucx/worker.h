@@ -1,21 +1,18 @@
-// Workers of UCP, which are kept for later endpoints: the thread of UCX may use one that is destroyed.
+// The objects of UCP that stand behind a transport.
 #ifndef COMMNET_TRANSPORTS_UCX_WORKER_H_
 #define COMMNET_TRANSPORTS_UCX_WORKER_H_
+
+#include <string>
 
 #include "transports/ucx/library.h"
 
 namespace commnet::ucx {
 
-struct Worker {
-  ucp_context_h context = nullptr;
-  ucp_worker_h handle = nullptr;
-  int descriptor = -1;
-};
-
-// Returns a worker without connections. Throws Error with CN_UNSUPPORTED if UCX cannot be used.
-Worker take_worker();
-// Gives back a worker all of whose connections and listeners are closed.
-void keep_worker(const Worker& worker);
+// Both throw Error with CN_UNSUPPORTED if UCX cannot be used.
+ucp_context_h make_context();
+ucp_worker_h make_worker(ucp_context_h context, int* descriptor);
+// Returns the address by which others reach a worker. Throws Error.
+std::string address_of(ucp_worker_h worker);
 
 }  // namespace commnet::ucx
 
