@@ -152,6 +152,11 @@ void flush(cn_connection* connection) {
   unsent.erase(unsent.begin(), unsent.begin() + sent);
   const bool waits = !unsent.empty();
   if (waits != connection->waits) watch(*connection, EPOLL_CTL_MOD, connection->waits = waits);
+  // Here, not in progress(): if the socket has taken everything, nothing else happens at this connection.
+  if (connection->was_full && unsent.size() < kMostUnsent) {
+    connection->was_full = false;
+    connection->transport.host.writable(connection->host);
+  }
 }
 
 bool has_unsent(cn_connection* connection) { return !connection->unsent.empty(); }
@@ -250,10 +255,6 @@ bool progress(cn_transport* transport) {
     receive(connection);
     if (connection.is_broken) continue;
     flush(&connection);
-    if (connection.was_full && connection.unsent.size() < kMostUnsent) {
-      connection.was_full = false;
-      transport->host.writable(connection.host);
-    }
   }
   return did || count > 0;
 }
