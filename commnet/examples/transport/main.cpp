@@ -23,7 +23,11 @@ commnet::EndpointOptions options(const char* name) {
   return {.name = name, .secret = "a secret", .transports = "pairs", .peer_timeout = std::chrono::minutes(2)};
 }
 
-constexpr cn_call kInTime = {.struct_size = sizeof(cn_call), .timeout_ms = 10'000};
+cn_call in_time() {
+  cn_call call{};
+  call.timeout_ms = 10'000;
+  return call;
+}
 
 }  // namespace
 
@@ -54,10 +58,10 @@ int main() {
   {
     const commnet::Memory memory = b->share(std::as_writable_bytes(std::span(there)), CN_READ | CN_WRITE);
     const commnet::Token token = memory.token(CN_READ | CN_WRITE);
-    to_b.read(token, 0, std::as_writable_bytes(std::span(here)), kInTime).get();
+    to_b.read(token, 0, std::as_writable_bytes(std::span(here)), in_time()).get();
     require(here == there, "what was read");
     for (uint32_t& each : here) each *= 3;
-    to_b.write(token, 0, std::as_bytes(std::span(here)), kInTime).get();
+    to_b.write(token, 0, std::as_bytes(std::span(here)), in_time()).get();
     require(here == there, "what was written");
   }
 
