@@ -1,5 +1,13 @@
 // The transport over UCX, for one endpoint.
 //
+// What UCX has begun to send or to receive in place it cannot take back. detach() and disconnect() therefore let it
+// work until it has ended, for a tenth of a second at most; after that they close the connection. A peer that is
+// reading a payload at that moment may then see other bytes than were sent.
+//
+// UCX finds out whether memory is that of a GPU. This has not yet been run on one. UCX does not defend itself against
+// peers that send it malformed data, and may open ports on all network devices (UCX_NET_DEVICES chooses them): it is
+// for networks that are trusted.
+//
 // Functions that UCX calls only take notes; the host hears of what they say in progress(), or gets sent() and
 // writable() in flush().
 #ifndef COMMNET_TRANSPORTS_UCX_TRANSPORT_H_
