@@ -119,7 +119,8 @@ TEST_F(Handshake, StreamsNeedTheirLink) {
 TEST_F(Handshake, AnAddressWithAnotherNameIsRefused) {
   const EndpointHandle b = make_endpoint("b", "sockets");
   const std::string wrong = "other" + address.substr(1);
-  EXPECT_EQ(complete([&](cn_operation** op) { return cn_connect(b.get(), wrong.c_str(), nullptr, op); }), CN_UNREACHABLE);
+  EXPECT_EQ(complete([&](cn_operation** op) { return cn_connect(b.get(), wrong.c_str(), nullptr, op); }),
+            CN_UNREACHABLE);
   EXPECT_NE(std::string(cn_error()).find("is 'a', not 'other'"), std::string::npos) << cn_error();
 }
 

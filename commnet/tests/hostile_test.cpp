@@ -119,8 +119,9 @@ TEST_F(Hostile, OffsetsThatOverflow) {
   std::vector<uint8_t> memory(1000, 1);
   const cn_token token = expose(memory, CN_READ | CN_WRITE);
   uint64_t id = 0;
-  for (const auto [offset, size] : {std::pair{kHuge - 5, uint64_t{10}}, std::pair{kHuge, kHuge}, std::pair{uint64_t{1000}, uint64_t{1}},
-                                    std::pair{uint64_t{1}, kHuge}, std::pair{uint64_t{990}, uint64_t{11}}}) {
+  for (const auto [offset, size] :
+       {std::pair{kHuge - 5, uint64_t{10}}, std::pair{kHuge, kHuge}, std::pair{uint64_t{1000}, uint64_t{1}},
+        std::pair{uint64_t{1}, kHuge}, std::pair{uint64_t{990}, uint64_t{11}}}) {
     const Request request{token, offset, size, 0};
     raw->send_right({.type = FrameType::kRead, .id = ++id}, &request, sizeof request);
     RawPeer::Arrived arrived;
@@ -134,8 +135,8 @@ TEST_F(Hostile, WritePiecesOutsideOfTheirRange) {
   std::vector<uint8_t> memory(200'000, 1);
   const cn_token token = expose(memory, CN_WRITE);
   const Request request{token, 50'000, 100'000, 0};
-  for (const auto [offset, size] : {std::pair{uint64_t{99'999}, uint64_t{2}}, std::pair{kHuge, uint64_t{2}}, std::pair{uint64_t{0}, kHuge},
-                                    std::pair{uint64_t{0}, uint64_t{100'001}}}) {
+  for (const auto [offset, size] : {std::pair{uint64_t{99'999}, uint64_t{2}}, std::pair{kHuge, uint64_t{2}},
+                                    std::pair{uint64_t{0}, kHuge}, std::pair{uint64_t{0}, uint64_t{100'001}}}) {
     SetUp();
     const cn_token fresh = expose(memory, CN_WRITE);
     Request fresh_request = request;
@@ -174,7 +175,8 @@ TEST_F(Hostile, NumbersThatAreUsedAgainGiveNoRights) {
 }
 
 TEST_F(Hostile, ReadPiecesOutsideOfTheirRange) {
-  for (const auto [offset, size] : {std::pair{uint64_t{0}, uint64_t{101}}, std::pair{kHuge, uint64_t{1}}, std::pair{uint64_t{100}, uint64_t{1}}}) {
+  for (const auto [offset, size] :
+       {std::pair{uint64_t{0}, uint64_t{101}}, std::pair{kHuge, uint64_t{1}}, std::pair{uint64_t{100}, uint64_t{1}}}) {
     SetUp();
     std::vector<uint8_t> guarded(300, 7);
     const cn_token token{};
@@ -202,9 +204,9 @@ TEST_F(Hostile, PiecesTwice) {
   RawPeer second(cn_endpoint_address(a.get()));
   ASSERT_EQ(second.greet("raw", "a secret", 1, raw->link()), CN_OK);
   // The second connection begins the whole range, the first one sends it.
-  second.send({.type = FrameType::kReadPiece, .id = arrived.frame.id, .size = bytes.size()}, bytes.data(), 100'000);
-  usleep(20'000);
   const std::vector<uint8_t> sent(bytes.size(), 5);
+  second.send({.type = FrameType::kReadPiece, .id = arrived.frame.id, .size = sent.size()}, sent.data(), 100'000);
+  usleep(20'000);
   raw->send_right({.type = FrameType::kReadPiece, .id = arrived.frame.id}, sent.data(), sent.size());
   EXPECT_EQ(cn_wait(operation, kPatience), CN_PEER_LOST);
   cn_operation_release(operation);
@@ -264,7 +266,8 @@ TEST_F(Hostile, TooManyRequests) {
   const Request request{token, 0, memory.size(), 0};
   uint64_t id = 0;
   bool is_open = true;
-  while (is_open && id < 200'000) is_open = raw->send_right({.type = FrameType::kWrite, .id = ++id}, &request, sizeof request);
+  while (is_open && id < 200'000)
+    is_open = raw->send_right({.type = FrameType::kWrite, .id = ++id}, &request, sizeof request);
   EXPECT_TRUE(soon([&] { return !cn_peer_is_connected(peer); }));
 }
 

@@ -109,7 +109,8 @@ TEST_P(Life, AClosedEndpointIsNotReachable) {
   ASSERT_EQ(cn_wait(kept, kPatience), CN_OK);
   a.reset();
   EXPECT_TRUE(soon([&] { return cn_find_peer(b.get(), "a") == nullptr; }));
-  EXPECT_EQ(complete([&](cn_operation** op) { return cn_connect(b.get(), address.c_str(), nullptr, op); }), CN_UNREACHABLE);
+  EXPECT_EQ(complete([&](cn_operation** op) { return cn_connect(b.get(), address.c_str(), nullptr, op); }),
+            CN_UNREACHABLE);
   cn_operation_release(kept);
 }
 
@@ -119,7 +120,7 @@ TEST_P(Life, WaitersHearOfTheEnd) {
   cn_peer* const to_b = connect(a.get(), cn_endpoint_address(b.get()));
   // Nobody takes the messages: the window fills, and the last send waits.
   const std::vector<char> bytes(7 << 20);
-  cn_operation *operations[3];
+  cn_operation* operations[3];
   cn_call call{};
   call.struct_size = sizeof call;
   call.done = [](void*, cn_status, const char*) {};
@@ -150,8 +151,7 @@ TEST_P(Life, CancelledMessagesThatHaveBegunAreWhole) {
   } seen;
   const auto handler = [](void* user, cn_message* message) {
     const auto* const bytes = static_cast<const uint8_t*>(cn_message_data(message));
-    for (size_t i = 0; i < cn_message_size(message); i += 4097)
-      static_cast<Seen*>(user)->wrong += bytes[i] != bytes[0];
+    for (size_t i = 0; i < cn_message_size(message); i += 4097) static_cast<Seen*>(user)->wrong += bytes[i] != bytes[0];
     ++static_cast<Seen*>(user)->count;
   };
   ASSERT_EQ(cn_set_handler(b.get(), 1, handler, &seen), CN_OK);
@@ -205,7 +205,8 @@ TEST_P(Life, MemoryReleasedWhileItIsRead) {
   const EndpointHandle a = make("a"), b = make("b");
   cn_peer* const to_b = connect(a.get(), cn_endpoint_address(b.get()));
   for (int i = 0; i < 40; ++i) {
-    auto there = std::make_unique<std::vector<uint8_t>>(20 << 20, 1), here = std::make_unique<std::vector<uint8_t>>(20 << 20);
+    auto there = std::make_unique<std::vector<uint8_t>>(20 << 20, 1),
+         here = std::make_unique<std::vector<uint8_t>>(20 << 20);
     cn_memory* memory = nullptr;
     ASSERT_EQ(cn_memory_register(b.get(), there->data(), there->size(), CN_READ | CN_WRITE, &memory), CN_OK);
     cn_token token;
@@ -218,7 +219,8 @@ TEST_P(Life, MemoryReleasedWhileItIsRead) {
     cn_memory_release(memory);
     there.reset();
     const cn_status status = cn_wait(operation, kPatience);
-    EXPECT_TRUE(status == CN_OK || status == CN_DENIED || status == CN_SYSTEM_ERROR) << cn_status_name(status) << cn_error();
+    EXPECT_TRUE(status == CN_OK || status == CN_DENIED || status == CN_SYSTEM_ERROR)
+        << cn_status_name(status) << cn_error();
     here.reset();
     cn_operation_release(operation);
   }
@@ -270,7 +272,9 @@ TEST_P(Life, BusyEndpointsLeaveRoomForCallers) {
   std::atomic<bool> is_done{false};
   std::thread reader([&] {
     while (!is_done)
-      EXPECT_EQ(complete([&](cn_operation** op) { return cn_read(to_b, &token, 0, here.data(), here.size(), nullptr, op); }), CN_OK);
+      EXPECT_EQ(
+          complete([&](cn_operation** op) { return cn_read(to_b, &token, 0, here.data(), here.size(), nullptr, op); }),
+          CN_OK);
   });
   const auto begin = std::chrono::steady_clock::now();
   for (int i = 0; i < 100; ++i) EXPECT_TRUE(cn_peer_is_connected(to_b));
@@ -319,7 +323,8 @@ TEST_P(Life, SeveralThreadsDoTheWork) {
     threads.emplace_back([&] {
       for (int i = 0; i < 50; ++i) {
         std::vector<uint8_t> here(5000);
-        EXPECT_EQ(complete([&](cn_operation** op) { return cn_read(to_b, &token, 0, here.data(), 5000, nullptr, op); }), CN_OK);
+        EXPECT_EQ(complete([&](cn_operation** op) { return cn_read(to_b, &token, 0, here.data(), 5000, nullptr, op); }),
+                  CN_OK);
         EXPECT_EQ(here, there);
         cn_event event{};
         event.struct_size = sizeof event;
@@ -370,7 +375,8 @@ TEST_P(Life, DescriptorsAndMemoryDoNotGrow) {
       pages = resident_pages();
     }
   }
-  EXPECT_TRUE(soon([&] { return open_descriptors() <= descriptors; }, 2000)) << open_descriptors() << " " << descriptors;
+  EXPECT_TRUE(soon([&] { return open_descriptors() <= descriptors; }, 2000))
+      << open_descriptors() << " " << descriptors;
   // Sanitizers keep what is freed.
   EXPECT_TRUE(kIsSanitized || resident_pages() < pages + 2500) << resident_pages() << " " << pages;
 }
@@ -390,7 +396,8 @@ TEST_P(Life, SixtyFourEndpointsAllConnected) {
     for (size_t j = 0; j < kCount; ++j) {
       if (i == j || ((i + j) % 5 == 0 && i > j)) continue;
       operations.push_back(nullptr);
-      ASSERT_EQ(cn_connect(all[i].get(), cn_endpoint_address(all[j].get()), nullptr, &operations.back()), CN_OK) << cn_error();
+      ASSERT_EQ(cn_connect(all[i].get(), cn_endpoint_address(all[j].get()), nullptr, &operations.back()), CN_OK)
+          << cn_error();
     }
   for (cn_operation* const operation : operations) {
     ASSERT_EQ(cn_wait(operation, kPatience), CN_OK) << cn_error();

@@ -1,12 +1,12 @@
 // Tests networks that lose, delay and reorder packets. Needs the right to make network namespaces.
-#include <csignal>
-#include <cstdlib>
-#include <cstring>
 #include <fcntl.h>
 #include <sched.h>
 #include <sys/wait.h>
 
 #include <atomic>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
 #include <vector>
 
 #include "support.h"
@@ -57,10 +57,14 @@ int exchange(const std::string& behaviour) {
   cn_token token;
   cn_memory_register(b.get(), there.data(), there.size(), CN_READ | CN_WRITE, &memory);
   cn_memory_token(memory, CN_READ | CN_WRITE, &token);
-  if (complete([&](cn_operation** op) { return cn_read(to_b, &token, 0, here.data(), here.size(), nullptr, op); }) != CN_OK) return 2;
+  if (complete([&](cn_operation** op) { return cn_read(to_b, &token, 0, here.data(), here.size(), nullptr, op); }) !=
+      CN_OK)
+    return 2;
   if (here != there) return 3;
   std::fill(here.begin(), here.end(), uint8_t{9});
-  if (complete([&](cn_operation** op) { return cn_write(to_b, &token, 0, here.data(), here.size(), nullptr, op); }) != CN_OK) return 4;
+  if (complete([&](cn_operation** op) { return cn_write(to_b, &token, 0, here.data(), here.size(), nullptr, op); }) !=
+      CN_OK)
+    return 4;
   if (here != there) return 5;
   if (!soon([&] { return seen.right == 200; })) return 6;
   cn_memory_release(memory);
@@ -79,7 +83,8 @@ TEST_P(Network, EverythingArrives) {
   int status = 0;
   waitpid(child, &status, 0);
   ASSERT_TRUE(WIFEXITED(status)) << status;
-  if (WEXITSTATUS(status) == kSkip) GTEST_SKIP() << "this process may not make networks, or the kernel does not have netem";
+  if (WEXITSTATUS(status) == kSkip)
+    GTEST_SKIP() << "this process may not make networks, or the kernel does not have netem";
   EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 

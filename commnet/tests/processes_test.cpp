@@ -1,9 +1,9 @@
 // Tests peers that are other processes: that die, that stop, and that fork.
-#include <csignal>
-#include <cstring>
 #include <sys/wait.h>
 
 #include <atomic>
+#include <csignal>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -153,8 +153,9 @@ TEST_P(Processes, TheChildOfAForkHasNoEndpoint) {
                             cn_wait(operation, 100) == CN_CLOSED && cn_next_event(a.get(), &event, 0) == CN_CLOSED &&
                             cn_memory_register(a.get(), memory.data(), 1, CN_READ, &another) == CN_CLOSED &&
                             cn_set_handler(a.get(), 3, nullptr, nullptr) == CN_CLOSED &&
-                            cn_disconnect(to_other) == CN_CLOSED && cn_queue_mark(queue, nullptr, nullptr) == CN_CLOSED &&
-                            !cn_peer_is_connected(to_other) && cn_find_peer(a.get(), "other") == nullptr;
+                            cn_disconnect(to_other) == CN_CLOSED &&
+                            cn_queue_mark(queue, nullptr, nullptr) == CN_CLOSED && !cn_peer_is_connected(to_other) &&
+                            cn_find_peer(a.get(), "other") == nullptr;
       cn_cancel(operation);
       cn_operation_release(operation);
       cn_memory_release(registered);

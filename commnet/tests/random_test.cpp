@@ -1,7 +1,7 @@
 // Tests random schedules of everything that endpoints do against a model of what must come of it.
 //
-// COMMNET_SECONDS says for how long each transport is tested (default: 2), COMMNET_SEED with which first seed. A failure
-// names its seed.
+// COMMNET_SECONDS says for how long each transport is tested (default: 2), COMMNET_SEED with which first seed. A
+// failure names its seed.
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -56,7 +56,8 @@ struct Inbox {
     bool is_right = head.size == cn_message_size(message) && head.channel == cn_message_channel(message) &&
                     head.number > before && cn_peer_name(cn_message_peer(message)) == "e" + std::to_string(head.sender);
     before = head.number;
-    for (size_t i = sizeof head; i < head.size && is_right; i += 997) is_right = bytes[i] == static_cast<uint8_t>(head.number);
+    for (size_t i = sizeof head; i < head.size && is_right; i += 997)
+      is_right = bytes[i] == static_cast<uint8_t>(head.number);
     if (!is_right) ++wrong;
     ++count;
     if (++turn % 7 == 0) {
@@ -154,12 +155,13 @@ class World {
 
   void open(size_t i) {
     Node& node = *nodes_[i];
-    node.endpoint = make_endpoint("e" + std::to_string(i), kind_ == "memory" ? "memory" : "sockets", [&](auto& options) {
-      if (kind_ == "tcp") options.listen = "tcp://127.0.0.1:0";
-      options.receive_window = 1 << (10 + random_() % 14);
-      options.streams = 1 + random_() % 4;
-      options.busy_poll_us = random_() % 4 == 0 ? 50 : 0;
-    });
+    node.endpoint =
+        make_endpoint("e" + std::to_string(i), kind_ == "memory" ? "memory" : "sockets", [&](auto& options) {
+          if (kind_ == "tcp") options.listen = "tcp://127.0.0.1:0";
+          options.receive_window = 1 << (10 + random_() % 14);
+          options.streams = 1 + random_() % 4;
+          options.busy_poll_us = random_() % 4 == 0 ? 50 : 0;
+        });
     ASSERT_EQ(cn_set_handler(node.endpoint.get(), 1, Inbox::take, &node.inbox), CN_OK);
     ASSERT_EQ(cn_queue_create(node.endpoint.get(), &node.queue), CN_OK);
     if (node.cells.empty())
@@ -170,7 +172,9 @@ class World {
     ++node.session;
   }
   static void expose(Node& node, size_t cell) {
-    ASSERT_EQ(cn_memory_register(node.endpoint.get(), node.cells[cell].data(), kCell, CN_READ | CN_WRITE, &node.memories[cell]), CN_OK);
+    ASSERT_EQ(cn_memory_register(node.endpoint.get(), node.cells[cell].data(), kCell, CN_READ | CN_WRITE,
+                                 &node.memories[cell]),
+              CN_OK);
     ASSERT_EQ(cn_memory_token(node.memories[cell], CN_READ | CN_WRITE, &node.tokens[cell]), CN_OK);
   }
 
@@ -181,7 +185,8 @@ class World {
   // Both sides connect at about the same time.
   void connect_both(size_t from, size_t to) {
     cn_operation *one = nullptr, *two = nullptr;
-    std::string there = cn_endpoint_address(nodes_[to]->endpoint.get()), here = cn_endpoint_address(nodes_[from]->endpoint.get());
+    std::string there = cn_endpoint_address(nodes_[to]->endpoint.get()),
+                here = cn_endpoint_address(nodes_[from]->endpoint.get());
     if (random_() % 4 == 0) there = there.substr(there.find('@') + 1), here = here.substr(here.find('@') + 1);
     EXPECT_EQ(cn_connect(nodes_[from]->endpoint.get(), there.c_str(), nullptr, &one), CN_OK) << cn_error();
     if (random_() % 2) {
@@ -221,7 +226,8 @@ class World {
     cn_call call{};
     prepare(*under, call, from);
     if (random_() % 3 == 0) call.flags |= CN_COPY;
-    const cn_status status = cn_send(peer, 1, static_cast<uint32_t>(head.channel), under->bytes->data(), head.size, &call, &under->operation);
+    const cn_status status = cn_send(peer, 1, static_cast<uint32_t>(head.channel), under->bytes->data(), head.size,
+                                     &call, &under->operation);
     if (call.flags & CN_COPY) std::fill(under->bytes->begin(), under->bytes->end(), 0xee);
     EXPECT_TRUE(status == CN_OK || status == CN_PEER_LOST || status == CN_FULL) << cn_status_name(status) << cn_error();
     if (status == CN_OK) under_.push_back(std::move(under));
@@ -245,8 +251,9 @@ class World {
     cn_call call{};
     prepare(*under, call, from);
     const cn_token& token = there.tokens[cell];
-    const cn_status status = reads ? cn_read(peer, &token, offset, under->bytes->data(), size, &call, &under->operation)
-                                   : cn_write(peer, &token, offset, under->bytes->data(), size, &call, &under->operation);
+    const cn_status status = reads
+                                 ? cn_read(peer, &token, offset, under->bytes->data(), size, &call, &under->operation)
+                                 : cn_write(peer, &token, offset, under->bytes->data(), size, &call, &under->operation);
     EXPECT_TRUE(status == CN_OK || status == CN_PEER_LOST) << cn_status_name(status) << cn_error();
     if (status != CN_OK) return;
     there.users[cell] = reads ? there.users[cell] + 1 : -1;

@@ -24,8 +24,8 @@ class RawPeer {
   RawPeer(const RawPeer&) = delete;
   ~RawPeer();
 
-  // Completes the handshake with a secret; `link` is that of an earlier one, for a further stream. Returns the status of
-  // the welcome, or CN_PEER_LOST.
+  // Completes the handshake with a secret; `link` is that of an earlier one, for a further stream. Returns the status
+  // of the welcome, or CN_PEER_LOST.
   cn_status greet(const std::string& name, const std::string& secret, uint32_t stream = 0,
                   const std::vector<uint8_t>& link = std::vector<uint8_t>(32));
   const std::vector<uint8_t>& link() const { return link_; }

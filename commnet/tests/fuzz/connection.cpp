@@ -123,7 +123,8 @@ struct World {
     options.receive_window = 300'000;
     options.message_limit = 200'000;
     if (cn_endpoint_create(&options, &endpoint) != CN_OK) std::abort();
-    cn_set_handler(endpoint, 1, [](void*, cn_message*) {}, nullptr);
+    cn_set_handler(
+        endpoint, 1, [](void*, cn_message*) {}, nullptr);
     cn_memory_register(endpoint, readable.data(), readable.size(), CN_READ, &one);
     cn_memory_register(endpoint, writable.data(), writable.size(), CN_WRITE, &two);
     cn_memory_token(one, CN_READ, &can_read);
@@ -166,8 +167,24 @@ class Input {
   }
   // Numbers of interest are much more frequent than others.
   uint64_t number() {
-    static constexpr uint64_t kInteresting[] = {0, 1, 2, 3, 10, 100, 16'384, 16'385, 65'536, 99'999, 100'000, 100'001,
-                                                200'000, 300'000, uint64_t{1} << 32, uint64_t{1} << 63, UINT64_MAX - 5, UINT64_MAX};
+    static constexpr uint64_t kInteresting[] = {0,
+                                                1,
+                                                2,
+                                                3,
+                                                10,
+                                                100,
+                                                16'384,
+                                                16'385,
+                                                65'536,
+                                                99'999,
+                                                100'000,
+                                                100'001,
+                                                200'000,
+                                                300'000,
+                                                uint64_t{1} << 32,
+                                                uint64_t{1} << 63,
+                                                UINT64_MAX - 5,
+                                                UINT64_MAX};
     const uint8_t kind = byte();
     if (kind < std::size(kInteresting)) return kInteresting[kind];
     if (kind < 200) return kind;
