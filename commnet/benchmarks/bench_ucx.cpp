@@ -208,6 +208,7 @@ int main() {
   constexpr double kMega = 1 << 20;
   std::printf("{\"what\": \"64 bytes, half a round trip\", \"unit\": \"us\", \"ours\": %.4g, \"ucx_perftest\": %.4g}\n",
               own_latency(64, 20'000), best_perftest("ucp_am_lat", 64, 20'000, kLatency, false));
+  std::fflush(stdout);
   for (const size_t size : {64u << 10, 1u << 20, 16u << 20, 64u << 20}) {
     const int count = std::max(8, static_cast<int>((256u << 20) / size));
     const double messages = own_messages(size, count) / kMega, reads = own_reads(size, count) / kMega;
