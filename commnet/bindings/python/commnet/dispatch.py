@@ -8,7 +8,6 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 from commnet import _native
@@ -27,8 +26,9 @@ class Dispatcher:
     weakly, so that an endpoint that nobody uses can be collected.
     """
 
-    def __init__(self, native: _native.Endpoint, handle: weakref.WeakMethod[Handle]) -> None:
+    def __init__(self, native: _native.Endpoint, name: str, handle: weakref.WeakMethod[Handle]) -> None:
         self._native = native
+        self._name = name
         self._handle = handle
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
@@ -45,8 +45,9 @@ class Dispatcher:
             self._leave_loop()
             loop = asyncio._get_running_loop()
             if loop is None:
-                name = f"commnet-{self._native.name}"
-                self._thread = threading.Thread(target=_run, args=(self._native, self._handle), name=name, daemon=True)
+                arguments = (self._native, self._handle)
+                name = f"commnet-{self._name}"
+                self._thread = threading.Thread(target=_run, args=arguments, name=name, daemon=True)
                 self._thread.start()
                 return
             # The loop gets a descriptor of its own, which outlives the endpoint until the loop has let go of it.
@@ -88,20 +89,29 @@ def _drain(native: _native.Endpoint, handle: weakref.WeakMethod[Handle], timeout
     function = handle()
     if function is None:
         return
+    stops: BaseException | None = None
     for event in events:
         try:
             function(event)
         except Exception as error:
             _report(error)
+        except BaseException as error:  # such as KeyboardInterrupt: the other events are not lost
+            stops = error
+    if stops is not None:
+        raise stops
 
 
 def _run(native: _native.Endpoint, handle: weakref.WeakMethod[Handle]) -> None:
     while not native.is_closed:
-        with suppress(Closed):
+        try:
             _drain(native, handle, -1)
+        except Closed:
+            return
+        except BaseException as error:
+            _report(error)
 
 
-def _report(error: Exception) -> None:
+def _report(error: BaseException) -> None:
     """Reports the error of a handler, which must not end the dispatch."""
     loop = asyncio._get_running_loop()
     if loop is not None:

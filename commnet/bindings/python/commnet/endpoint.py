@@ -83,7 +83,7 @@ class Endpoint:
         self._streams: set[_Stream] = set()
         self._on_join: Callable[[Peer], object] | None = None
         self._on_leave: Callable[[Peer, Error], object] | None = None
-        self._dispatcher = Dispatcher(self._native, weakref.WeakMethod(self._handle))
+        self._dispatcher = Dispatcher(self._native, self._name, weakref.WeakMethod(self._handle))
         _open.add(self)
 
     # -- life
@@ -247,7 +247,8 @@ class Endpoint:
         finally:
             self._streams.discard(stream)
             if not self.is_closed:
-                self.on_message(handler, None)
+                if self._handlers.get(handler) == stream.put:
+                    self.on_message(handler, None)
                 if left := stream.rest():
                     self._unclaimed.setdefault(handler, deque()).extend(left)
 

@@ -101,6 +101,20 @@ def test_an_error_of_a_handler_is_reported_and_others_go_on(pair: Pair, monkeypa
     assert [str(each) for each in reported] == ["'bad'"]
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_handler_that_exits_does_not_end_the_dispatch(pair: Pair) -> None:
+    got: list[bytes] = []
+
+    def handle(message: commnet.Message) -> None:
+        got.append(bytes(message))
+        raise SystemExit
+
+    pair.b.on_message(1, handle)
+    for i in range(3):
+        pair.peer.send(b"%d" % i, 1)
+    wait_until(lambda: len(got) == 3)
+
+
 def test_a_handler_may_wait_for_operations_and_close_its_endpoint(pair: Pair) -> None:
     memory = pair.a.register(b"0123456789")
     got: list[object] = []
