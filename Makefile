@@ -151,7 +151,7 @@ test: build-tests vectors ## Run all tests
 test-long: build-tests vectors $(VENV)/.models ## Run all conformance vectors in every front end, models of packages, and deployments
 	@ONEFLOW_VECTORS=all $(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs test-deploy $(addprefix test-,$(BINDINGS)) test-models
 
-.PHONY: test-codegen test-runtime test-capi test-sanitizers test-fuzz test-whole test-models test-deploy
+.PHONY: test-codegen test-runtime test-capi test-sanitizers test-commnet test-fuzz test-whole test-models test-deploy
 $(TEST_STEPS): $(VENV)/.test
 test-capi $(addprefix test-,$(BINDINGS)): export ONEFLOW_DEVICE_PATH := $(TEST_DEVICES)
 # The conformance vectors that each front end replays: a sample, and its share of the random equations.
@@ -174,6 +174,17 @@ test-whole: # across languages: adding an operator, packages, einsum, documentat
 	@$(PYTHON) -m pytest tests/whole tests/einsum --ignore tests/whole/test_deploy.py
 test-deploy: # libraries for single graphs, which are compiled for it
 	@$(PYTHON) -m pytest tests/whole/test_deploy.py
+
+# The communication library is a project of its own, which is built alone. It is not a step of `make test` yet.
+COMMNET := $(BUILD)/commnet
+test-commnet: $(VENV)/.test ## Build and test the communication library and its bindings
+	@tools/install_packages.sh commnet/apt.txt
+	@cd commnet/bindings/js && npm ci --silent --no-fund --no-audit
+	@cmake -S commnet -B $(COMMNET) -G Ninja -DCMAKE_BUILD_TYPE=Release -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON) \
+		-DCOMMNET_PYTHON=ON -DCOMMNET_NODE=ON -DCOMMNET_RUBY=ON -DCMAKE_CXX_COMPILER_LAUNCHER=ccache >$(BUILD)/commnet.log 2>&1 \
+		|| { cat $(BUILD)/commnet.log; exit 1; }
+	@cmake --build $(COMMNET)
+	@ctest --test-dir $(COMMNET) --output-on-failure --no-tests=error
 
 test-models: # examples with models of packages, against ONNX Runtime
 	@$(PYTHON) -m pytest tests/models

@@ -1,0 +1,222 @@
+// Compares round trips and bandwidth over UCX between two processes of one machine with ucx_perftest, which uses the
+// same transports of UCX. Prints a JSON object per row.
+#include <commnet/commnet.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "%s: %s\n", what, cn_error());
+  _exit(1);
+}
+
+// What the two processes of a measurement share.
+struct Shared {
+  std::atomic<int> stage{0};
+  char address[512];
+  cn_token token;
+  double result = 0;
+};
+
+pid_t start(const std::function<void()>& body) {
+  const pid_t process = fork();
+  if (process != 0) return process;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  body();
+  _exit(0);
+}
+
+// Runs both sides in processes of their own: UCX does not work after fork().
+double measure(const std::function<void(cn_endpoint*, Shared&)>& serve,
+               const std::function<double(cn_endpoint*, cn_peer*, Shared&)>& ask) {
+  auto* const shared =
+      static_cast<Shared*>(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+  new (shared) Shared;
+  const auto endpoint = [](const char* name, uint32_t flags) {
+    cn_endpoint_options options{};
+    options.struct_size = sizeof options;
+    options.name = name;
+    options.transports = "ucx";
+    options.busy_poll_us = 1'000'000;
+    options.flags = flags;
+    cn_endpoint* result = nullptr;
+    require(cn_endpoint_create(&options, &result) == CN_OK, "cn_endpoint_create");
+    return result;
+  };
+  const pid_t server = start([&] {
+    cn_endpoint* const own = endpoint("server", CN_MANUAL_PROGRESS);
+    serve(own, *shared);
+    std::strcpy(shared->address, cn_endpoint_address(own));
+    shared->stage = 1;
+    for (;;) cn_progress(own, 1000);
+  });
+  const pid_t client = start([&] {
+    while (shared->stage == 0) usleep(100);
+    cn_endpoint* const own = endpoint("client", CN_MANUAL_PROGRESS);
+    cn_operation* operation = nullptr;
+    require(cn_connect(own, shared->address, nullptr, &operation) == CN_OK, "cn_connect");
+    require(cn_wait(operation, 5000) == CN_OK, "cn_connect");
+    shared->result = ask(own, cn_operation_peer(operation), *shared);
+  });
+  waitpid(client, nullptr, 0);
+  kill(server, SIGKILL);
+  waitpid(server, nullptr, 0);
+  const double result = shared->result;
+  munmap(shared, sizeof(Shared));
+  return result;
+}
+
+// Half of a round trip, in microseconds.
+double own_latency(size_t size, int count) {
+  const auto echo = [](void*, cn_message* message) {
+    cn_send(cn_message_peer(message), 1, 0, cn_message_data(message), cn_message_size(message), nullptr, nullptr);
+  };
+  return measure([&](cn_endpoint* own, Shared&) { cn_set_handler(own, 1, echo, nullptr); },
+                 [&](cn_endpoint* own, cn_peer* peer, Shared&) {
+                   static int left;
+                   const auto again = [](void*, cn_message* message) {
+                     if (--left > 0)
+                       cn_send(cn_message_peer(message), 1, 0, cn_message_data(message), cn_message_size(message),
+                               nullptr, nullptr);
+                   };
+                   cn_set_handler(own, 1, again, nullptr);
+                   const std::vector<char> bytes(size);
+                   double best = 1e9;
+                   for (int round = 0; round < 3; ++round) {
+                     left = count;
+                     const auto begin = Clock::now();
+                     cn_send(peer, 1, 0, bytes.data(), size, nullptr, nullptr);
+                     while (left > 0) cn_progress(own, 1000);
+                     best = std::min(best, seconds(begin) / count / 2 * 1e6);
+                   }
+                   return best;
+                 });
+}
+
+// Bytes per second of messages.
+double own_messages(size_t size, int count) {
+  static int expected;
+  expected = count;
+  const auto take = [](void*, cn_message* message) {
+    static int seen = 0;
+    if (++seen % expected == 0) cn_send(cn_message_peer(message), 2, 0, nullptr, 0, nullptr, nullptr);
+  };
+  return measure([&](cn_endpoint* own, Shared&) { cn_set_handler(own, 1, take, nullptr); },
+                 [&](cn_endpoint* own, cn_peer* peer, Shared&) {
+                   static int answers;
+                   cn_set_handler(
+                       own, 2, [](void*, cn_message*) { ++answers; }, nullptr);
+                   const std::vector<char> bytes(size, 1);
+                   double best = 0;
+                   for (int round = 0; round < 3; ++round) {
+                     const auto begin = Clock::now();
+                     for (int i = 0; i < count; ++i)
+                       while (cn_send(peer, 1, 0, bytes.data(), size, nullptr, nullptr) == CN_FULL) cn_progress(own, 0);
+                     while (answers <= round) cn_progress(own, 1000);
+                     best = std::max(best, static_cast<double>(size) * count / seconds(begin));
+                   }
+                   return best;
+                 });
+}
+
+// Bytes per second of reads, several at a time.
+double own_reads(size_t size, int count) {
+  constexpr int kDepth = 4;
+  static std::vector<char> there;
+  return measure(
+      [&](cn_endpoint* own, Shared& shared) {
+        there.assign(size, 1);
+        cn_memory* memory = nullptr;
+        cn_memory_register(own, there.data(), size, CN_READ, &memory);
+        cn_memory_token(memory, CN_READ, &shared.token);
+      },
+      [&](cn_endpoint*, cn_peer* peer, Shared& shared) {
+        std::vector<std::vector<char>> bytes(kDepth, std::vector<char>(size, 1));
+        cn_operation* operations[kDepth];
+        double best = 0;
+        for (int round = 0; round < 3; ++round) {
+          const auto begin = Clock::now();
+          for (int i = 0; i < count + kDepth; ++i) {
+            if (i >= kDepth) {
+              require(cn_wait(operations[i % kDepth], 20'000) == CN_OK, "cn_read");
+              cn_operation_release(operations[i % kDepth]);
+            }
+            if (i < count)
+              require(cn_read(peer, &shared.token, 0, bytes[static_cast<size_t>(i % kDepth)].data(), size, nullptr,
+                              &operations[i % kDepth]) == CN_OK,
+                      "cn_read");
+          }
+          best = std::max(best, static_cast<double>(size) * count / seconds(begin));
+        }
+        return best;
+      });
+}
+
+// Runs ucx_perftest, and returns the number in a column of its last line.
+double perftest(const char* test, size_t size, int count, int column) {
+  static int port = 19000 + getpid() % 1000;
+  ++port;
+  const std::string base = "ucx_perftest -e -p " + std::to_string(port);
+  const std::string command = base + " >/dev/null 2>&1 & sleep 0.3; " + base + " 127.0.0.1 -f -t " + test + " -s " +
+                              std::to_string(size) + " -n " + std::to_string(count) + " 2>/dev/null; wait";
+  FILE* const output = popen(command.c_str(), "r");
+  std::string last;
+  char line[512];
+  while (std::fgets(line, sizeof line, output)) last = line;
+  pclose(output);
+  std::vector<double> numbers;
+  for (char* word = std::strtok(last.data(), " \n"); word; word = std::strtok(nullptr, " \n"))
+    numbers.push_back(std::atof(word));
+  return static_cast<size_t>(column) < numbers.size() ? numbers[static_cast<size_t>(column)] : 0;
+}
+
+double best_perftest(const char* test, size_t size, int count, int column, bool most) {
+  double best = most ? 0 : 1e9;
+  for (int round = 0; round < 3; ++round) {
+    const double value = perftest(test, size, count, column);
+    best = most ? std::max(best, value) : std::min(best, value);
+  }
+  return best;
+}
+
+}  // namespace
+
+int main() {
+  setenv("UCX_TLS", "tcp", 0);
+  setenv("UCX_NET_DEVICES", "lo", 0);
+  // The columns of ucx_perftest: iterations, median, average and overall latency, average and overall MB/s.
+  constexpr int kLatency = 1, kBandwidth = 5;
+  constexpr double kMega = 1 << 20;
+  std::printf("{\"what\": \"64 bytes, half a round trip\", \"unit\": \"us\", \"ours\": %.4g, \"ucx_perftest\": %.4g}\n",
+              own_latency(64, 20'000), best_perftest("ucp_am_lat", 64, 20'000, kLatency, false));
+  std::fflush(stdout);
+  for (const size_t size : {64u << 10, 1u << 20, 16u << 20, 64u << 20}) {
+    const int count = std::max(8, static_cast<int>((256u << 20) / size));
+    const double messages = own_messages(size, count) / kMega, reads = own_reads(size, count) / kMega;
+    std::printf(
+        "{\"what\": \"%zu KiB\", \"unit\": \"MiB/s\", \"messages\": %.4g, \"reads\": %.4g, \"ucp_am_bw\": %.4g, "
+        "\"ucp_get\": %.4g}\n",
+        size >> 10, messages, reads, best_perftest("ucp_am_bw", size, count, kBandwidth, true),
+        best_perftest("ucp_get", size, count, kBandwidth, true));
+    std::fflush(stdout);
+  }
+}

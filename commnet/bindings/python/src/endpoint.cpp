@@ -1,0 +1,301 @@
+#include "endpoint.h"
+
+#include <utility>
+
+#include "errors.h"
+
+namespace py = pybind11;
+
+namespace commnet_python {
+
+namespace {
+
+// Sends up to this size are copied, and need no event at their end.
+constexpr size_t kCopied = 16 << 10;
+// Calls with more bytes release the GIL.
+constexpr size_t kLong = 64 << 10;
+
+cn_peer* peer_at(uintptr_t address) { return reinterpret_cast<cn_peer*>(address); }
+
+struct Taking {
+  explicit Taking(bool& flag) : flag(flag) { flag = true; }
+  ~Taking() { flag = false; }
+  bool& flag;
+};
+
+}  // namespace
+
+// Keeps the endpoint open during a call.
+class Endpoint::Use {
+ public:
+  explicit Use(Endpoint& endpoint) {
+    if (endpoint.is_abandoned_) raise(CN_CLOSED, "the endpoint belongs to the parent of this process");
+    if (endpoint.is_closed_) raise(CN_CLOSED, "the endpoint is closed");
+    lock_ = std::shared_lock(endpoint.calls_);
+  }
+
+ private:
+  std::shared_lock<std::shared_mutex> lock_;
+};
+
+// ------------------------------------------------------------------------------------------------ messages, memory
+
+Message::~Message() {
+  // A thread of the parent may hold a lock forever in this process.
+  if (!endpoint_->is_abandoned()) cn_message_release(handle_);
+}
+
+void Memory::release() {
+  cn_memory* const handle = std::exchange(handle_, nullptr);
+  if (handle == nullptr) return;
+  if (!endpoint_->is_abandoned()) {
+    const py::gil_scoped_release released;
+    cn_memory_release(handle);
+  }
+  buffer_.release();
+}
+
+py::bytes Memory::token(uint32_t rights) const {
+  if (is_released()) raise(CN_CLOSED, "the memory was released");
+  cn_token token;
+  check(cn_memory_token(handle_, rights, &token));
+  return {reinterpret_cast<const char*>(token.bytes), sizeof token.bytes};
+}
+
+// ------------------------------------------------------------------------------------------------ life
+
+std::shared_ptr<Endpoint> Endpoint::create(const Options& options) {
+  cn_endpoint_options given{};
+  given.struct_size = sizeof given;
+  const auto text_or_null = [](const std::optional<std::string>& text) { return text ? text->c_str() : nullptr; };
+  given.name = text_or_null(options.name);
+  given.secret = text_or_null(options.secret);
+  given.secret_size = options.secret ? options.secret->size() : 0;
+  given.transports = text_or_null(options.transports);
+  given.listen = text_or_null(options.listen);
+  given.busy_poll_us = options.busy_poll_us;
+  given.peer_timeout_ms = options.peer_timeout_ms;
+  given.streams = options.streams;
+  given.receive_window = options.receive_window;
+  given.send_limit = options.send_limit;
+  given.message_limit = options.message_limit;
+  const auto endpoint = std::make_shared<Endpoint>();
+  cn_status status;
+  {
+    const py::gil_scoped_release released;
+    status = cn_endpoint_create(&given, &endpoint->handle_);
+    if (status == CN_OK) status = cn_queue_create(endpoint->handle_, &endpoint->wakes_);
+  }
+  check(status);
+  return endpoint;
+}
+
+Endpoint::~Endpoint() { close(); }
+
+void Endpoint::wake() {
+  cn_call call{};
+  call.struct_size = sizeof call;
+  call.flags = CN_EVENT;
+  cn_queue_mark(wakes_, &call, nullptr);
+}
+
+std::vector<py::object> Endpoint::close() {
+  if (std::exchange(is_closed_, true) || handle_ == nullptr) return {};
+  wake();
+  {
+    const py::gil_scoped_release released;
+    const std::unique_lock lock(calls_);
+    cn_queue_release(wakes_);
+    cn_endpoint_close(handle_);
+  }
+  std::vector<py::object> callbacks;
+  for (auto& [address, operation] : std::exchange(pending_, {}))
+    for (py::object& callback : operation->settle()) callbacks.push_back(std::move(callback));
+  return callbacks;
+}
+
+std::string Endpoint::name() {
+  const Use use(*this);
+  return cn_endpoint_name(handle_);
+}
+
+std::string Endpoint::address() {
+  const Use use(*this);
+  return cn_endpoint_address(handle_);
+}
+
+// ------------------------------------------------------------------------------------------------ operations
+
+template <class Begin>
+std::shared_ptr<Operation> Endpoint::begin(const std::shared_ptr<Operation>& operation, const Call& given,
+                                           uint32_t flags, size_t size, Begin&& begin) {
+  cn_call call{};
+  call.struct_size = sizeof call;
+  call.flags = flags;
+  call.user = operation.get();
+  call.queue = given.queue ? given.queue->handle() : nullptr;
+  call.timeout_ms = given.timeout_ms;
+  const Use use(*this);
+  // Its event may be taken before the call returns.
+  if (flags & CN_EVENT) pending_.emplace(operation.get(), operation);
+  cn_status status;
+  if (size > kLong) {
+    const py::gil_scoped_release released;
+    status = begin(call, operation->handle());
+  } else {
+    status = begin(call, operation->handle());
+  }
+  if (status != CN_OK) {
+    pending_.erase(operation.get());
+    check(status);
+  }
+  return operation;
+}
+
+std::shared_ptr<Operation> Endpoint::connect(const std::string& address, const Call& call) {
+  return begin(new_operation(true), call, CN_EVENT, 0, [&](const cn_call& with, cn_operation** result) {
+    return cn_connect(handle_, address.c_str(), &with, result);
+  });
+}
+
+std::shared_ptr<Operation> Endpoint::send(uintptr_t peer, py::handle data, uint32_t handler, uint32_t channel,
+                                          const Call& call) {
+  Buffer buffer;
+  buffer.take(data, Buffer::Access::kRead, "data");
+  const bool is_copied = buffer.size() <= kCopied && !call.queue;
+  const auto operation = new_operation(!is_copied);
+  if (!is_copied) operation->buffer().take(data, Buffer::Access::kRead, "data");
+  return begin(operation, call, is_copied ? CN_COPY : CN_EVENT, buffer.size(),
+               [&](const cn_call& with, cn_operation** result) {
+                 return cn_send(peer_at(peer), handler, channel, buffer.data(), buffer.size(), &with, result);
+               });
+}
+
+std::shared_ptr<Operation> Endpoint::read(uintptr_t peer, const cn_token& token, py::handle into, uint64_t offset,
+                                          const Call& call) {
+  const auto operation = new_operation(true);
+  Buffer& buffer = operation->buffer();
+  buffer.take(into, Buffer::Access::kWrite, "into");
+  return begin(operation, call, CN_EVENT, buffer.size(), [&](const cn_call& with, cn_operation** result) {
+    return cn_read(peer_at(peer), &token, offset, buffer.data(), buffer.size(), &with, result);
+  });
+}
+
+std::shared_ptr<Operation> Endpoint::write(uintptr_t peer, const cn_token& token, py::handle data, uint64_t offset,
+                                           const Call& call) {
+  const auto operation = new_operation(true);
+  Buffer& buffer = operation->buffer();
+  buffer.take(data, Buffer::Access::kRead, "data");
+  return begin(operation, call, CN_EVENT, buffer.size(), [&](const cn_call& with, cn_operation** result) {
+    return cn_write(peer_at(peer), &token, offset, buffer.data(), buffer.size(), &with, result);
+  });
+}
+
+std::shared_ptr<Queue> Endpoint::queue() {
+  const Use use(*this);
+  cn_queue* handle = nullptr;
+  check(cn_queue_create(handle_, &handle));
+  return std::make_shared<Queue>(handle);
+}
+
+std::shared_ptr<Operation> Endpoint::mark(const std::shared_ptr<Queue>& queue, const Call& call) {
+  return begin(new_operation(true), call, CN_EVENT, 0, [&](const cn_call& with, cn_operation** result) {
+    return cn_queue_mark(queue->handle(), &with, result);
+  });
+}
+
+std::shared_ptr<Memory> Endpoint::register_memory(py::handle buffer, uint32_t rights) {
+  const auto memory = std::make_shared<Memory>();
+  memory->endpoint_ = shared_from_this();
+  memory->buffer_.take(buffer, rights & CN_WRITE ? Buffer::Access::kWrite : Buffer::Access::kRead, "buffer");
+  const Use use(*this);
+  check(cn_memory_register(handle_, memory->buffer_.data(), memory->buffer_.size(), rights, &memory->handle_));
+  return memory;
+}
+
+// ------------------------------------------------------------------------------------------------ peers
+
+uintptr_t Endpoint::find_peer(const std::string& name) {
+  const Use use(*this);
+  return reinterpret_cast<uintptr_t>(cn_find_peer(handle_, name.c_str()));
+}
+
+std::string Endpoint::peer_name(uintptr_t peer) {
+  const Use use(*this);
+  return cn_peer_name(peer_at(peer));
+}
+
+std::string Endpoint::peer_transport(uintptr_t peer) {
+  const Use use(*this);
+  return cn_peer_transport(peer_at(peer));
+}
+
+bool Endpoint::peer_is_connected(uintptr_t peer) {
+  if (is_closed_) return false;
+  const Use use(*this);
+  return cn_peer_is_connected(peer_at(peer));
+}
+
+void Endpoint::disconnect(uintptr_t peer) {
+  const Use use(*this);
+  check(cn_disconnect(peer_at(peer)));
+}
+
+// ------------------------------------------------------------------------------------------------ events
+
+void Endpoint::set_handler(uint32_t number, bool is_set) {
+  const Use use(*this);
+  check(is_set ? cn_set_event_handler(handle_, number, nullptr) : cn_set_handler(handle_, number, nullptr, nullptr));
+}
+
+void Endpoint::watch_peers(bool watch) {
+  const Use use(*this);
+  check(cn_watch_peers(handle_, watch));
+}
+
+int Endpoint::descriptor() {
+  const Use use(*this);
+  return cn_event_descriptor(handle_);
+}
+
+py::list Endpoint::next_events(int64_t timeout_ms, size_t limit) {
+  py::list events;
+  const Use use(*this);
+  // The text of an event is valid until the next one is taken.
+  if (is_taking_) return events;
+  const Taking taking(is_taking_);
+  const auto take = [&](cn_event& event, int64_t timeout) {
+    if (timeout == 0) return cn_next_event(handle_, &event, 0);
+    const py::gil_scoped_release released;
+    return cn_next_event(handle_, &event, timeout);
+  };
+  for (size_t taken = 0; taken < limit; ++taken) {
+    cn_event event{};
+    event.struct_size = sizeof event;
+    const cn_status status = take(event, taken == 0 ? timeout_ms : 0);
+    if (status != CN_OK) break;
+    const auto peer = reinterpret_cast<uintptr_t>(event.peer);
+    switch (event.kind) {
+      case CN_EVENT_DONE:
+        if (const auto found = pending_.extract(event.user))
+          for (py::object& callback : found.mapped()->settle()) events.append(py::make_tuple(1, std::move(callback)));
+        break;
+      case CN_EVENT_MESSAGE: {
+        cn_message* const message = event.message;
+        events.append(py::make_tuple(2, std::make_shared<Message>(shared_from_this(), message),
+                                     reinterpret_cast<uintptr_t>(cn_message_peer(message)), cn_message_handler(message),
+                                     cn_message_channel(message)));
+        break;
+      }
+      case CN_EVENT_JOINED:
+        events.append(py::make_tuple(3, peer));
+        break;
+      case CN_EVENT_LEFT:
+        events.append(py::make_tuple(4, peer, static_cast<int>(event.status), event.error ? event.error : ""));
+        break;
+    }
+  }
+  return events;
+}
+
+}  // namespace commnet_python

@@ -1,0 +1,126 @@
+import gc
+import os
+import subprocess
+import sys
+import threading
+import weakref
+
+import pytest
+from conftest import PATIENCE, SECRET, Pair, wait_until
+
+import commnet
+
+
+def commnet_threads() -> list[str]:
+    return [thread.name for thread in threading.enumerate() if thread.name.startswith("commnet-")]
+
+
+def test_an_endpoint_that_nobody_uses_is_collected() -> None:
+    endpoint = commnet.Endpoint("a", SECRET)
+    endpoint.on_message(1, lambda message, own=endpoint: None)
+    with commnet.Endpoint("b", SECRET) as other:
+        endpoint.connect(other.address)
+        reference = weakref.ref(endpoint)
+        assert "commnet-a" in commnet_threads()
+        del endpoint
+        gc.collect()
+        assert reference() is None
+    wait_until(lambda: commnet_threads() == [])
+
+
+def test_a_constructor_that_fails_leaves_nothing_behind() -> None:
+    with pytest.raises(commnet.Error):
+        commnet.Endpoint(name="@")
+    gc.collect()
+    assert commnet_threads() == []
+
+
+def test_collection_while_operations_are_under_way(pair: Pair) -> None:
+    got = 0
+
+    def count(message: commnet.Message) -> None:
+        nonlocal got
+        got += 1
+        gc.collect(0)
+
+    pair.b.on_message(1, count)
+    sent = 0
+    for i in range(300):
+        size = (i * 7919) % 200_000
+        token = pair.b.register(bytearray(size), "read+write").token()
+        pair.peer.read(token)
+        pair.peer.write(token, bytes(size))
+        pair.peer.read(token, bytearray(size)).cancel()
+        try:
+            pair.peer.send(bytearray(size), 1)
+            sent += 1
+        except commnet.Full:
+            pass
+        if i % 10 == 0:
+            gc.collect()
+    wait_until(lambda: got == sent)
+    pair.close()
+
+
+def test_closing_in_the_midst_of_calls(pair: Pair) -> None:
+    token = pair.b.register(bytes(200_000)).token()
+    ended: list[str] = []
+
+    def work() -> None:
+        try:
+            while True:
+                pair.peer.read(token).wait(PATIENCE)
+                pair.peer.send(bytes(100), 1).wait(PATIENCE)
+        except (commnet.Closed, commnet.Cancelled, commnet.PeerLost, commnet.Denied) as error:
+            ended.append(error.status)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    pair.b.on_message(1, lambda message: None)
+    threading.Event().wait(0.05)
+    closers = [threading.Thread(target=pair.a.close) for _ in range(3)]
+    for thread in closers:
+        thread.start()
+    for thread in [*threads, *closers]:
+        thread.join(PATIENCE)
+    assert len(ended) == 4
+
+
+def test_an_interpreter_ends_with_open_endpoints() -> None:
+    code = """
+import commnet, asyncio
+a, b = commnet.Endpoint("a"), commnet.Endpoint("b")
+b.on_message(1, print)
+peer = a.connect(b.address)
+for i in range(100):
+    operation = peer.send(bytes(100_000), 2)
+asyncio.run(asyncio.sleep(0))
+"""
+    for _ in range(3):
+        subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_child_of_a_fork_cannot_use_endpoints(pair: Pair) -> None:
+    token = pair.b.register(b"abcd").token()
+    operation = pair.peer.read(token)
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            for call in (lambda: pair.peer.send(b""), lambda: pair.a.connect(pair.b.address)):
+                with pytest.raises(commnet.Closed, match="belongs to the parent"):
+                    call()
+            pair.close()
+            with commnet.Endpoint("c", SECRET) as c, commnet.Endpoint("d", SECRET) as d:
+                got: list[bytes] = []
+                d.on_message(1, lambda message: got.append(bytes(message)))
+                c.connect(d.address).send(b"abc", 1)
+                wait_until(lambda: got)
+            status = 0
+        finally:
+            os._exit(status)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert operation.wait(PATIENCE) == b"abcd"
+    assert pair.peer.read(token).wait(PATIENCE) == b"abcd"

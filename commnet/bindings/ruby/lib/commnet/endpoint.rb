@@ -1,0 +1,151 @@
+# frozen_string_literal: true
+
+module Commnet # rubocop:disable Style/Documentation -- documented in commnet.rb
+  # What a process takes part with. It lives until it is closed, or the process ends.
+  #
+  # Handlers run one at a time on a thread of the endpoint; they may wait for operations, and close the endpoint.
+  class Endpoint
+    include Dispatcher
+
+    attr_reader :name, :address
+
+    # Opens an endpoint for the time of a block, and returns what the block does. Without a block, it is `new`.
+    def self.open(**options)
+      endpoint = new(**options)
+      return endpoint unless block_given?
+
+      begin
+        yield endpoint
+      ensure
+        endpoint.close
+      end
+    end
+
+    # Opens an endpoint.
+    #
+    # name::           unique in a job; default: host name, process and a number
+    # secret::         a String that all endpoints of a job know, and nobody else
+    # transports::     names, best first; default: all that are available
+    # listen::         URLs where peers can connect, such as "tcp://0.0.0.0:7000"; "none"; default: a free port of this
+    #                  machine, and a Unix socket without a file
+    # busy_poll::      for how many seconds progress looks for work before it sleeps; takes a processor
+    # peer_timeout::   the seconds after which a silent peer is lost; default: 10
+    # streams::        connections per peer over TCP
+    # receive_window:: bytes of messages from each peer that are kept before they are handled
+    # send_limit::     bytes of messages to each peer that wait for its window; beyond it, send_message raises Full
+    # message_limit::  the most bytes of a message that is received
+    def initialize(name: nil, secret: nil, transports: nil, listen: nil, busy_poll: nil, peer_timeout: nil,
+                   streams: nil, receive_window: nil, send_limit: nil, message_limit: nil)
+      start(name, secret, list("transports", transports), list("listen", listen),
+            [busy_poll, peer_timeout, streams, receive_window, send_limit, message_limit])
+      @name = native_name.freeze
+      @address = native_address.freeze
+      @handlers = {}
+      Endpoint.open_endpoints[self] = true
+      start_dispatcher
+    rescue ThreadError
+      close
+      raise
+    end
+
+    # Closes the endpoint: peers see it leave, and its operations fail with Cancelled. Waits for a handler that runs,
+    # unless it is the caller. Does nothing if it is closed, or in a child that was forked.
+    def close
+      return unless (watched = shut)
+
+      Endpoint.open_endpoints.delete(self)
+      watched.each { |operation| settle(operation) }
+      @dispatcher&.join unless Thread.current == @dispatcher
+      nil
+    end
+
+    # Connects to the endpoint of an address, and returns the Peer. Raises Unreachable, Denied or TimedOut.
+    def connect(address, timeout: 5)
+      operation = begin_connect(address, timeout:)
+      operation.wait
+    ensure
+      operation&.cancel
+    end
+
+    # Begins a connection; the value of the operation is the Peer.
+    def begin_connect(address, timeout: nil) = start_connect(address, timeout)
+
+    # Returns the connected peer of a name; nil if there is none.
+    def peer(name) = find_peer(name)
+
+    # Calls the block with each message for a number. Messages that came before wait for it.
+    def on_message(number, &block)
+      raise InvalidArgument, "on_message needs a block" unless block
+
+      set_handler(number, block)
+    end
+
+    # Removes the handler of a number: further messages wait for another one, but those that are about to be
+    # handled are dropped.
+    def remove_handler(number) = set_handler(number, nil)
+
+    # Calls the block with each peer that connects, whoever began.
+    def on_join(&block)
+      watch_peers
+      @on_join = block
+      self
+    end
+
+    # Calls the block with each peer that leaves or is lost, and the error that says why.
+    def on_leave(&block)
+      watch_peers
+      @on_leave = block
+      self
+    end
+
+    # Calls the block with what handlers raise, instead of a warning.
+    def on_error(&block)
+      @on_error = block
+      self
+    end
+
+    # Lets peers access memory: a Commnet::Buffer, an IO::Buffer, which is locked, or a Commnet::Address. Of a String,
+    # peers access a copy, the Buffer Memory#object.
+    def register(memory, read: true, write: false) = register_memory(memory, Memory.rights(read:, write:))
+
+    def initialize_copy(_other) = raise(WrongType, "an endpoint cannot be copied")
+
+    def inspect = "#<#{self.class} #{name}#{", closed" if closed?}>"
+
+    @open_endpoints = {}.compare_by_identity
+
+    class << self
+      # The endpoints that keep the process from collecting them.
+      attr_reader :open_endpoints
+
+      # Closes all endpoints of this process.
+      def close_all
+        open_endpoints.keys.each(&:close) # rubocop:disable Style/HashEachMethods -- close removes them
+      end
+    end
+
+    private
+
+    def set_handler(number, block)
+      was = @handlers[number]
+      @handlers[number] = block
+      receive(number, !block.nil?)
+      self
+    rescue StandardError
+      @handlers[number] = was
+      raise
+    end
+
+    # Returns the text that the library takes for an Array or a String of names.
+    def list(what, value)
+      case value
+      when nil, String then value
+      when Array then value.join(",")
+      else raise WrongType, "#{what} must be String or Array, got #{value.class}"
+      end
+    end
+  end
+
+  # Ruby frees objects in no particular order when it exits, while peers might still access them.
+  at_exit { Endpoint.close_all }
+end

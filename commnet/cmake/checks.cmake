@@ -1,0 +1,14 @@
+# Tests of the installation and of the documentation.
+
+add_test(NAME commnet_install
+         COMMAND "${CMAKE_COMMAND}" "-DBUILD=${PROJECT_BINARY_DIR}" "-DSCRATCH=${PROJECT_BINARY_DIR}/install-test"
+                 "-DLIBDIR=${CMAKE_INSTALL_LIBDIR}" "-DC_COMPILER=${CMAKE_C_COMPILER}"
+                 "-DCXX_COMPILER=${CMAKE_CXX_COMPILER}" "-DPKG_CONFIG=${PKG_CONFIG_EXECUTABLE}"
+                 -P "${PROJECT_SOURCE_DIR}/cmake/install_test.cmake")
+set_tests_properties(commnet_install PROPERTIES TIMEOUT 120)
+
+find_package(Python3 COMPONENTS Interpreter)
+if(Python3_FOUND)
+  add_test(NAME commnet_reference COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/reference.py" --check)
+  add_test(NAME commnet_snippets COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/snippets.py" --check)
+endif()

@@ -1,0 +1,113 @@
+/* The table of functions that a transport provides. A transport moves frames between two endpoints; handshake, tokens,
+ * windows and timeouts are the business of the library above it.
+ *
+ * Rules:
+ *   - All functions of one endpoint, in both directions, are called under its lock: a transport needs no locks of its
+ *     own, and must not wait. Threads of its own must not call the host, except for wake().
+ *   - A frame is a header of CN_FRAME_HEADER bytes, whose last eight are the size of the payload, and the payload. The
+ *     frames of a connection arrive complete, once, and in the order in which they were sent; or the connection breaks.
+ *   - The host's functions are called from progress() only, but for fail(), wake(), sent() and writable(): the library
+ *     does not expect that a connection ends while it sends.
+ *   - What comes from the other side is not to be believed: a transport checks all lengths that it reads itself.
+ */
+#ifndef COMMNET_TRANSPORT_H_
+#define COMMNET_TRANSPORT_H_
+
+#include <commnet/commnet.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { CN_TRANSPORT_VERSION = 1, CN_FRAME_HEADER = 48 };
+
+/* The endpoint as a transport sees it, a transport opened for it, and one connection as each side sees it. */
+typedef struct cn_host_endpoint cn_host_endpoint;
+typedef struct cn_host_connection cn_host_connection;
+typedef struct cn_transport cn_transport;
+typedef struct cn_connection cn_connection;
+
+/* What the library does for transports. */
+typedef struct cn_transport_host {
+  uint32_t struct_size;
+  /* Records the text of an error for the calling thread, and returns `status`. */
+  cn_status (*fail)(cn_status status, const char* text);
+  /* Says that a connection of connect() stands: frames can be sent. */
+  void (*connected)(cn_host_connection* connection);
+  /* Announces a connection that the other side has begun. Returns NULL if it is not wanted; the transport then drops
+   * it. */
+  cn_host_connection* (*accepted)(cn_host_endpoint* endpoint, cn_transport* transport, cn_connection* connection);
+  /* Gives the header of a frame that arrives. Sets *payload to where its `size` bytes go, or to NULL if they are to be
+   * dropped. Returns false if the frame is not acceptable: the transport then closes the connection, and calls broken().
+   */
+  bool (*begin_frame)(cn_host_connection* connection, const void* header, uint64_t size, void** payload);
+  /* Says that the payload of the frame of the last begin_frame() is complete. Returns false like begin_frame(). */
+  bool (*end_frame)(cn_host_connection* connection);
+  /* Says that the payload of a frame has been sent and is no longer used. Not called for frames without a cookie. */
+  void (*sent)(cn_host_connection* connection, uint64_t cookie);
+  /* Says that more frames can be sent. Called after send() has returned that no more can. */
+  void (*writable)(cn_host_connection* connection);
+  /* Says that a connection has ended, for which no function is called any more, but disconnect(). */
+  void (*broken)(cn_host_connection* connection, cn_status status, const char* text);
+  /* Makes the endpoint call progress() soon. May be called from any thread, without the lock. */
+  void (*wake)(cn_host_endpoint* endpoint);
+} cn_transport_host;
+
+/* What a transport gets when it is opened. */
+typedef struct cn_transport_settings {
+  uint32_t struct_size;
+  const char* endpoint_name;
+  const char* listen; /* URLs, separated by commas, of which it takes those with its schemes; "": its default; "none" */
+  bool is_named;      /* whether the options name the transport; else it is one of all */
+} cn_transport_settings;
+
+typedef struct cn_transport_table {
+  uint32_t struct_size; /* sizeof(cn_transport_table) */
+  uint32_t version;     /* CN_TRANSPORT_VERSION */
+  const char* name;     /* lower-case letters, digits and _ */
+  const char* schemes;  /* of the URLs that it understands: "tcp,unix" */
+
+  /* Opens the transport for an endpoint. CN_UNSUPPORTED says that this machine lacks something it needs. */
+  cn_status (*open)(const cn_transport_host* host, cn_host_endpoint* endpoint, const cn_transport_settings* settings,
+                    cn_transport** transport);
+  /* Closes it. All its connections are disconnected already. */
+  void (*close)(cn_transport* transport);
+  /* Returns the URLs at which others can connect, separated by commas; "" if there are none. */
+  const char* (*address)(cn_transport* transport);
+  /* Returns a descriptor that is readable while progress() has something to do; -1: wake() says so. */
+  int (*descriptor)(cn_transport* transport);
+  /* Does what can be done without waiting. Returns whether it has done anything. */
+  bool (*progress)(cn_transport* transport);
+
+  /* Begins a connection. Its end is reported by connected() or broken(), after the function has returned. */
+  cn_status (*connect)(cn_transport* transport, const char* url, cn_host_connection* host_connection,
+                       cn_connection** connection);
+  /* Ends a connection at once: what was not sent is lost, and no payload is used any more. Frees it. */
+  void (*disconnect)(cn_connection* connection);
+  /* Takes a frame. A payload without a cookie (0) is copied; one with a cookie is used until sent() is called. Returns
+   * whether more frames can be sent now; if not, the frame is taken nevertheless, and writable() follows. */
+  bool (*send)(cn_connection* connection, const void* header, const void* payload, uint64_t size, uint64_t cookie);
+  /* Begins to send what was taken. Called after a series of frames. */
+  void (*flush)(cn_connection* connection);
+  /* Stops the use of a range of memory: payloads in it that are to be sent are copied, and what arrives for it is
+   * dropped. sent() and end_frame() follow as they would. NULL and UINT64_MAX stand for all memory. */
+  void (*detach)(cn_connection* connection, const void* begin, uint64_t size);
+
+  /* Returns whether frames were taken that have not been sent. */
+  bool (*has_unsent)(cn_connection* connection);
+
+  /* (optional, both or none) For processes that can read each other's memory. reaches_memory() says whether this is so
+   * for a connection; pull() copies at most some megabytes from an address of the other process. Default: all data
+   * travels in frames. */
+  bool (*reaches_memory)(cn_connection* connection);
+  cn_status (*pull)(cn_connection* connection, void* destination, uint64_t remote, uint64_t size);
+} cn_transport_table;
+
+/* Makes a transport available to endpoints that are created later. The table must live as long as the process. */
+CN_API cn_status cn_register_transport(const cn_transport_table* table);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* COMMNET_TRANSPORT_H_ */

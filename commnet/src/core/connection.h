@@ -1,0 +1,119 @@
+// One connection of a transport: its handshake, and the frames that arrive.
+#ifndef COMMNET_CORE_CONNECTION_H_
+#define COMMNET_CORE_CONNECTION_H_
+
+#include <commnet/transport.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/frame.h"
+#include "core/operation.h"
+#include "core/secure.h"
+
+namespace commnet {
+
+class Endpoint;
+class Peer;
+
+// The proofs of a handshake:
+//   the one who connects sends kHello with a random number,
+//   the other one kChallenge with another number and the proof that it knows the secret,
+//   the first one kProof with its own, and
+//   the other one kWelcome with the result.
+// Each proof covers both messages, so that no recorded one is good again. Guarded by the endpoint's lock.
+class Connection {
+ public:
+  // Connects: `operation` ends with the connection, which is number `stream` of the link with the identity `link`.
+  Connection(Endpoint& endpoint, const cn_transport_table& table, OperationPointer operation, uint32_t stream,
+             const Key& link);
+  // Takes a connection that the other side has begun.
+  Connection(Endpoint& endpoint, const cn_transport_table& table, cn_connection* handle);
+
+  void set_handle(cn_connection* handle) { handle_ = handle; }
+  // The transport and the URL by which it connects.
+  void set_url(const void* transport, std::string url) {
+    transport_ = transport;
+    url_ = std::move(url);
+  }
+  const void* transport() const { return transport_; }
+  const std::string& url() const { return url_; }
+  // Returns the name of the endpoint at the other side, or of the one that is expected there; "" if it is unknown.
+  const std::string& target() const { return other_name_.empty() && operation_ ? operation_->expected_name : other_name_; }
+  // Returns whether it is on its way to an endpoint, as the first connection.
+  bool is_beginning_to(const std::string& name) const {
+    return has_begun_ && operation_ && !is_open() && !is_closed() && target() == name;
+  }
+  cn_connection* handle() const { return handle_; }
+  const cn_transport_table& table() const { return table_; }
+  Peer* peer() const { return peer_; }
+  uint32_t stream() const { return stream_; }
+  bool has_begun() const { return has_begun_; }
+  bool is_open() const { return state_ == State::kOpen; }
+  bool is_closed() const { return state_ == State::kClosed; }
+  bool is_writable() const { return is_writable_ && !is_closed(); }
+  const OperationPointer& operation() const { return operation_; }
+  Clock::time_point handshake_end() const { return handshake_end_; }
+
+  // What the transport reports.
+  void connected();
+  bool begin_frame(const void* header, uint64_t size, void** payload);
+  bool end_frame();
+  void writable();
+  void sent(uint64_t cookie);
+  void broken(cn_status status, const char* text);
+
+  // Sends a frame of which the payload is copied, or used until sent(cookie).
+  void send(Frame frame, const void* payload = nullptr, uint64_t size = 0, uint64_t cookie = 0);
+  void send(Frame frame, std::string_view payload) { send(frame, payload.data(), payload.size()); }
+  void flush();
+  bool reaches_memory() const { return table_.reaches_memory && table_.reaches_memory(handle_); }
+  bool has_unsent() const { return !is_closed() && handle_ && table_.has_unsent(handle_); }
+  // Stops the use of a range of memory. A payload that arrives there is lost.
+  void detach(const void* begin, uint64_t size);
+  // Whether the other side waits for the answer to its proof, until it is known where own connections lead.
+  bool is_waiting() const { return state_ == State::kWaiting; }
+  void decide();
+  // Ends the connection from this side.
+  void close(cn_status status, const char* text);
+
+ private:
+  enum class State : uint8_t { kConnecting, kHello, kChallenged, kProven, kWaiting, kOpen, kClosed };
+
+  void* control_buffer(uint64_t size);
+  void take_handshake();
+  void take_hello();
+  void take_challenge();
+  void take_proof();
+  void take_welcome();
+  void welcome(cn_status status, const std::string& text, uint8_t flags = 0);
+  void open(Peer& peer);
+
+  Endpoint& endpoint_;
+  const cn_transport_table& table_;
+  cn_connection* handle_ = nullptr;
+  const void* transport_ = nullptr;
+  std::string url_;
+  Peer* peer_ = nullptr;
+  State state_ = State::kConnecting;
+  const bool has_begun_;
+  bool is_writable_ = true;
+  bool is_dirty_ = false;  // frames were sent since the last flush()
+  OperationPointer operation_;
+  uint32_t stream_ = 0;
+  Key link_{};
+  Clock::time_point handshake_end_;
+  std::vector<uint8_t> hello_, challenge_;
+  std::string other_name_;
+  uint64_t other_window_ = 0;
+  // The frame that arrives.
+  Frame frame_;
+  void* payload_ = nullptr;  // where it goes, in the memory of a program
+  bool is_lost_ = false;     // the payload, as its memory was detached
+  std::vector<uint8_t> control_;
+};
+
+}  // namespace commnet
+
+#endif  // COMMNET_CORE_CONNECTION_H_

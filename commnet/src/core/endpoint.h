@@ -1,0 +1,241 @@
+// An endpoint: its transports, peers, memory and events, and the thread on which it works.
+#ifndef COMMNET_CORE_ENDPOINT_H_
+#define COMMNET_CORE_ENDPOINT_H_
+
+#include <commnet/commnet.h>
+#include <commnet/transport.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+#include "core/connection.h"
+#include "core/descriptor.h"
+#include "core/memory.h"
+#include "core/message.h"
+#include "core/operation.h"
+#include "core/peer.h"
+#include "core/secure.h"
+
+namespace commnet {
+
+struct Settings {
+  std::string name, transports, listen;
+  Key key{};
+  bool is_manual = false;
+  Clock::duration busy_poll{}, peer_timeout{};
+  uint32_t streams = 0;
+  uint64_t receive_window = 0, send_limit = 0, message_limit = 0;
+};
+
+// Returns the settings that options ask for. Throws Error.
+Settings settings_of(const cn_endpoint_options* options);
+
+class Endpoint final : public std::enable_shared_from_this<Endpoint> {
+ public:
+  using Lock = std::unique_lock<std::mutex>;
+
+  static std::shared_ptr<Endpoint> create(const cn_endpoint_options* options);
+  // Creates an endpoint of another name and address, with the settings and the secret of `other`.
+  static std::shared_ptr<Endpoint> create_like(const Endpoint& other, std::string name, std::string listen);
+  ~Endpoint();
+
+  const Settings& settings() const { return settings_; }
+  const std::string& address() const { return address_; }
+
+  // -- for the C API. They take the lock.
+
+  void close();
+  void connect(const char* address, const OperationPointer& operation);
+  void send(Peer& peer, const OperationPointer& operation);
+  void request(Peer& peer, const OperationPointer& operation);
+  void mark(const OperationPointer& operation);
+  cn_status wait(Operation& operation, int64_t timeout_ms);
+  void cancel(const OperationPointer& operation);
+  void disconnect(Peer& peer);
+  Peer* find_peer(const std::string& name);
+  void set_handler(uint32_t number, cn_handler handler, void* user, bool as_event);
+  void release(cn_message* message);
+  std::shared_ptr<const Memory> register_memory(void* data, uint64_t size, uint32_t rights);
+  void release_memory(const std::shared_ptr<const Memory>& memory);
+  void watch_peers(bool watch);
+  cn_status next_event(cn_event& event, int64_t timeout_ms);
+  int event_descriptor() const { return settings_.is_manual ? work_or_event_.number() : event_signal_.number(); }
+  bool is_connected(const Peer& peer) const {
+    if (is_inherited()) return false;
+    const Lock lock = take_lock();
+    return peer.is_connected();
+  }
+  const char* transport_of(const Peer& peer) const {
+    if (is_inherited()) return "";
+    const Lock lock = take_lock();
+    return peer.transport();
+  }
+  void progress(int64_t timeout_ms);
+
+  // -- for peers and connections. The lock is held.
+
+  MemoryTable& memories() { return memories_; }
+  SpareMemory& spare_memory() { return spare_memory_; }
+  // Gives an operation its result. It ends once the queue allows it.
+  void finish(const OperationPointer& operation, cn_status status, const std::string& text);
+  void deliver(std::unique_ptr<cn_message> message);
+  void joined(Peer& peer);
+  void left(Peer& peer, cn_status status, const std::string& text);
+  Peer& peer_of(const std::string& name);
+  // Returns whether a connection that this endpoint has begun is on its way to an endpoint.
+  bool connects_to(const std::string& name) const;
+  // Returns whether one is on its way to an endpoint whose name is not known yet.
+  bool connects_to_unknown() const;
+  // Decides about the connections that wait for the name of another one.
+  void decide_waiting();
+  // The connection of an operation has failed: another address is tried, if there is one.
+  void connect_failed(const OperationPointer& operation, cn_status status, const std::string& text);
+  // Connects the further streams of a peer at the address of its first one.
+  void add_streams(Peer& peer, const Connection& first);
+  void bury(Connection& connection);
+  void note_work(Peer& peer) { working_.insert(&peer); }
+  // Has the lives of peers checked at a time, or before.
+  void check_lives_at(Clock::time_point time) {
+    peers_at_ = std::min(peers_at_, time);
+    timers_at_ = std::min(timers_at_, time);
+  }
+  // Returns whether frames are to wait until work() sends them together: while calls follow each other fast.
+  bool leaves_flushes();
+  Connection* accepted(cn_transport* transport, cn_connection* handle);
+  // The operation waits for a connection to a peer that the other side has begun, or tries again.
+  void await(Peer& peer, const OperationPointer& operation);
+  void wake();
+  // Does so from any thread, without the lock.
+  void wake_from_outside();
+
+ private:
+  struct Transport {
+    const cn_transport_table* table;
+    cn_transport* handle;
+  };
+  struct Handler {
+    cn_handler function = nullptr;
+    void* user = nullptr;
+    bool as_event = false;
+  };
+  struct Event {
+    cn_event_kind kind;
+    void* user;
+    cn_status status;
+    std::string text;
+    cn_message* message;
+    Peer* peer;
+  };
+  // What is to be called without the lock.
+  struct Ready {
+    OperationPointer operation;
+    Handler handler;
+    cn_message* message = nullptr;
+  };
+  // An operation that waits for a connection of the other side.
+  struct Awaiting {
+    Peer* peer;
+    OperationPointer operation;
+    Clock::time_point again_at;
+  };
+
+  Endpoint(Settings settings, unsigned fork) : settings_(std::move(settings)), fork_(fork) {}
+  static std::shared_ptr<Endpoint> open(Settings settings);
+  void open_transports();
+  // Takes the lock, before the thread that works if that is busy. Throws Error in the child of a fork, where another
+  // thread may have held it.
+  Lock take_lock() const;
+  bool is_inherited() const;
+  void require_open() const;
+  // Throws Error on the thread that runs a callback.
+  void refuse_callbacks() const;
+  static Clock::time_point time_after(int64_t timeout_ms);
+  void begin(const OperationPointer& operation);
+  // Begins an operation by start(), with the lock.
+  template <class Start>
+  void start(const OperationPointer& operation, Start&& start);
+  void end_early(const OperationPointer& operation, cn_status status, const char* text);
+  bool begin_connection(const Transport& transport, const std::string& url, const OperationPointer& operation,
+                        uint32_t stream, const Key& link);
+  // Waits until a condition holds; returns whether it does.
+  template <class Condition>
+  bool wait_for(Lock& lock, int64_t timeout_ms, Condition&& holds);
+  void end(const OperationPointer& operation);
+  void hand_over(std::unique_ptr<cn_message> message, const Handler& handler);
+  void push(Event event);
+  void try_address(const OperationPointer& operation);
+  // Works once: waits until `until` for something to do, without the lock. Returns whether anything was done.
+  bool work(Lock& lock, Clock::time_point until);
+  bool run_transports();
+  Clock::time_point run_timers();
+  void run_ready(Lock& lock);
+  void after_call(Lock& lock);
+  void run_thread();
+  void clear_graves();
+  void drop_oldest_stranger();
+  void let_others(Lock& lock);
+  void lower_wake_signal();
+
+  const Settings settings_;
+  std::string address_;
+  mutable std::mutex mutex_;
+  mutable std::atomic<int> callers_{0};  // threads that wait for the lock
+  std::condition_variable changed_;
+  bool is_closing_ = false, is_closed_ = false;
+  const unsigned fork_;
+  std::vector<Transport> transports_;
+  Descriptor poller_;         // of the transports and the wake signal
+  Descriptor work_or_event_;  // with CN_MANUAL_PROGRESS: of the former and the event signal
+  Signal wake_signal_, event_signal_;
+  bool is_sleeping_ = false;  // work() waits
+  std::atomic<bool> is_awake_{false};  // and was woken
+  std::thread thread_;
+  bool is_working_ = false;  // a thread is in work()
+  std::thread::id worker_;
+  Clock::time_point last_work_, timers_at_, peers_at_, last_flush_;
+
+  std::list<std::unique_ptr<Connection>> connections_, graves_;
+  std::map<std::string, std::unique_ptr<Peer>> peers_;
+  std::set<Peer*> working_;
+  std::list<Awaiting> awaiting_;
+  std::multimap<Clock::time_point, std::weak_ptr<Operation>> deadlines_;
+  std::set<OperationPointer> connecting_;
+
+  MemoryTable memories_;
+  SpareMemory spare_memory_;
+  std::unordered_map<uint32_t, Handler> handlers_;
+  std::unordered_map<uint32_t, std::deque<std::unique_ptr<cn_message>>> unclaimed_;
+  std::deque<Ready> ready_;
+  std::deque<Event> events_;
+  std::string last_event_text_;
+  bool watches_peers_ = false;
+};
+
+}  // namespace commnet
+
+// The handles of the C API.
+struct cn_endpoint {
+  std::shared_ptr<commnet::Endpoint> endpoint;
+};
+struct cn_operation {
+  commnet::OperationPointer operation;
+};
+struct cn_queue {
+  std::shared_ptr<commnet::Queue> queue;
+};
+struct cn_memory {
+  std::shared_ptr<commnet::Endpoint> endpoint;
+  std::shared_ptr<const commnet::Memory> memory;
+};
+
+#endif  // COMMNET_CORE_ENDPOINT_H_

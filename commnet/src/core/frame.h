@@ -1,0 +1,75 @@
+// The frames that endpoints exchange.
+#ifndef COMMNET_CORE_FRAME_H_
+#define COMMNET_CORE_FRAME_H_
+
+#include <commnet/transport.h>
+
+#include <bit>
+#include <cstdint>
+
+namespace commnet {
+
+static_assert(std::endian::native == std::endian::little, "headers are sent as they are in memory");
+
+constexpr uint32_t kProtocolVersion = 1;
+// Payloads of reads, writes and messages are cut into pieces of this size, so that none holds up others for long.
+constexpr uint64_t kPiece = 1 << 20;
+// The longest payload of any other frame, such as the names and texts in it.
+constexpr uint64_t kLongestControl = 4096;
+// Up to this size, what is written goes along with the request.
+constexpr uint64_t kEager = 16 << 10;
+
+enum class FrameType : uint8_t {
+  // The handshake, see handshake.h.
+  kHello = 1,
+  kChallenge,
+  kProof,
+  kWelcome,
+  // A piece of a message: `total` bytes for handler `a` in channel `b`, of which it has those from `offset` on.
+  kMessage,
+  // Gives back `total` bytes of the window; 0 asks for what can be given back.
+  kCredit,
+  // Asks for memory: the payload is a Request.
+  kRead,
+  kReadPiece,  // of the operation `id`
+  // Asks to write, and a piece of what is to be written.
+  kWrite,
+  kWritePiece,
+  // How the operation `id` has ended; the payload is a text. With kGoOn: a write may send its pieces, a read may copy
+  // its bytes from the address `offset`, and says so by kPulled.
+  kResult,
+  kPulled,
+  // Takes back the operation `id`.
+  kCancel,
+  kPing,
+  kPong,
+  kGoodbye,
+};
+
+constexpr uint8_t kGoOn = 1;    // a flag of kResult
+constexpr uint8_t kComing = 1;  // a flag of kWelcome: the connection that the other side has begun is kept instead
+
+// Little-endian, without padding.
+struct Frame {
+  FrameType type{};
+  uint8_t flags = 0;
+  uint16_t status = 0;
+  uint32_t a = 0, b = 0, reserved = 0;
+  uint64_t id = 0;
+  uint64_t offset = 0;
+  uint64_t total = 0;
+  uint64_t size = 0;  // of the payload
+};
+static_assert(sizeof(Frame) == CN_FRAME_HEADER);
+
+// The payload of kRead and kWrite: `size` bytes at `offset` of the memory of the token. `address` is that of the source
+// in the process that asks, if the other one reaches its memory, and not 0 for reads if it reaches the other's.
+struct Request {
+  cn_token token;
+  uint64_t offset, size, address;
+};
+static_assert(sizeof(Request) == 88);
+
+}  // namespace commnet
+
+#endif  // COMMNET_CORE_FRAME_H_

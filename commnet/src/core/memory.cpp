@@ -1,0 +1,72 @@
+#include "core/memory.h"
+
+#include <cstring>
+
+#include "core/secure.h"
+#include "core/status.h"
+
+namespace commnet {
+
+namespace {
+
+constexpr uint32_t kAllRights = CN_READ | CN_WRITE;
+
+// The bytes of a token.
+struct Content {
+  uint64_t id;
+  uint64_t size;
+  uint32_t rights;
+  uint32_t reserved;
+  std::array<uint8_t, 32> key;
+  uint64_t unused;
+};
+static_assert(sizeof(Content) == CN_TOKEN_SIZE);
+
+Content content_of(const cn_token& token) {
+  Content content;
+  std::memcpy(&content, token.bytes, sizeof content);
+  return content;
+}
+
+}  // namespace
+
+std::shared_ptr<const Memory> MemoryTable::add(void* data, uint64_t size, uint32_t rights) {
+  if (rights == 0 || (rights & ~kAllRights) != 0)
+    fail(CN_INVALID_ARGUMENT, "rights must be CN_READ, CN_WRITE or both, got %u", rights);
+  if (data == nullptr && size > 0) fail(CN_INVALID_ARGUMENT, "data is NULL");
+  if (reinterpret_cast<uintptr_t>(data) + size < size) fail(CN_INVALID_ARGUMENT, "size is larger than any memory");
+  auto memory = std::make_shared<Memory>(Memory{++last_id_, static_cast<char*>(data), size, rights, {}});
+  for (auto& key : memory->keys) fill_randomly(key);
+  memories_.emplace(memory->id, memory);
+  return memory;
+}
+
+std::shared_ptr<const Memory> MemoryTable::find(const cn_token& token, uint32_t right, uint64_t offset,
+                                                uint64_t size) const {
+  const Content content = content_of(token);
+  const auto found = memories_.find(content.id);
+  const bool is_known = found != memories_.end() && content.rights <= kAllRights &&
+                        are_same(found->second->keys[content.rights], content.key);
+  if (!is_known) fail(CN_DENIED, "the token names no registered memory");
+  if ((content.rights & right) == 0)
+    fail(CN_DENIED, "the token does not allow to %s", right == CN_READ ? "read" : "write");
+  const Memory& memory = *found->second;
+  if (offset > memory.size || size > memory.size - offset)
+    fail(CN_OUT_OF_RANGE, "bytes %llu to %llu are outside of the memory, which has %llu",
+         static_cast<unsigned long long>(offset), static_cast<unsigned long long>(offset + size),
+         static_cast<unsigned long long>(memory.size));
+  return found->second;
+}
+
+cn_token token_of(const Memory& memory, uint32_t rights) {
+  if (rights == 0 || (rights & ~memory.rights) != 0)
+    fail(CN_INVALID_ARGUMENT, "the memory does not have the rights %u", rights);
+  const Content content{memory.id, memory.size, rights, 0, memory.keys[rights], 0};
+  cn_token token;
+  std::memcpy(token.bytes, &content, sizeof content);
+  return token;
+}
+
+uint64_t size_of(const cn_token& token) { return content_of(token).size; }
+
+}  // namespace commnet

@@ -1,0 +1,44 @@
+// The memory that peers may access, by tokens.
+#ifndef COMMNET_CORE_MEMORY_H_
+#define COMMNET_CORE_MEMORY_H_
+
+#include <commnet/commnet.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <unordered_map>
+
+namespace commnet {
+
+struct Memory {
+  uint64_t id;
+  char* data;
+  uint64_t size;
+  uint32_t rights;
+  // What tokens for each combination of rights have, which nobody can guess.
+  std::array<std::array<uint8_t, 32>, 4> keys;
+};
+
+// Guarded by the endpoint's lock.
+class MemoryTable {
+ public:
+  std::shared_ptr<const Memory> add(void* data, uint64_t size, uint32_t rights);
+  void remove(uint64_t id) { memories_.erase(id); }
+  bool has(uint64_t id) const { return memories_.contains(id); }
+  // Returns the memory of a token that allows `right` for a range. Throws Error: CN_DENIED or CN_OUT_OF_RANGE.
+  std::shared_ptr<const Memory> find(const cn_token& token, uint32_t right, uint64_t offset, uint64_t size) const;
+
+ private:
+  std::unordered_map<uint64_t, std::shared_ptr<const Memory>> memories_;
+  uint64_t last_id_ = 0;
+};
+
+// Throws Error if the memory does not have the rights.
+cn_token token_of(const Memory& memory, uint32_t rights);
+// Returns the size that a token states.
+uint64_t size_of(const cn_token& token);
+
+}  // namespace commnet
+
+#endif  // COMMNET_CORE_MEMORY_H_

@@ -1,0 +1,635 @@
+#include "core/peer.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/endpoint.h"
+#include "core/status.h"
+
+namespace commnet {
+
+namespace {
+
+// Payloads up to this size are copied by the transport: their memory is free at once.
+constexpr uint64_t kCopied = 16 << 10;
+// From this size on, bytes are copied from the memory of the other process, where that is possible.
+constexpr uint64_t kPulled = 64 << 10;
+// For how long the first connection is read after a further one has ended.
+constexpr Clock::duration kLastWords = std::chrono::seconds(1);
+// How much of that is copied at a time.
+constexpr uint64_t kPull = 4 << 20;
+// The most requests to a peer that are under way; more wait here. It may see more for a while, as it does not hear at
+// once of those that have ended here.
+constexpr size_t kMostAsked = 4096, kMostServed = 1 << 16;
+
+[[noreturn]] void fail_protocol(const char* what) { fail(CN_DENIED, "the peer sent %s", what); }
+
+}  // namespace
+
+// ------------------------------------------------------------------------------------------------ the link
+
+void Peer::join(Connection& connection, const Key& link, uint64_t window) {
+  connections_ = {&connection};
+  transport_ = connection.table().name;
+  link_ = link;
+  window_ = std::max<uint64_t>(window, 1);
+  in_window_ = waiting_ = held_ = owed_ = 0;
+  has_asked_ = is_asked_ = false;
+  is_connected_ = true;
+  ++session_;
+  last_heard_ = last_ping_ = Clock::now();
+  ends_at_ = Clock::time_point::max();
+}
+
+void Peer::lose(Connection& connection, cn_status status, const std::string& text) {
+  const auto found = std::find(connections_.begin(), connections_.end(), &connection);
+  if (found == connections_.end()) return;
+  const bool is_main = found == connections_.begin();
+  connections_.erase(found);
+  // Pieces may have been lost with a further connection, too, so that the link ends. But a peer that leaves closes all
+  // its connections, and what it has sent on the first one before may be read later than the end of this one.
+  if (!is_main && is_connected_ && status == CN_PEER_LOST) {
+    if (ends_at_ != Clock::time_point::max()) return;
+    ends_at_ = Clock::now() + kLastWords;
+    ends_why_ = text;
+    return endpoint_.check_lives_at(ends_at_);
+  }
+  const std::vector<Connection*> others = std::exchange(connections_, {});
+  if (is_connected_) end_session(status == CN_CANCELLED ? status : CN_PEER_LOST, text);
+  for (Connection* const other : others) other->close(status, text.c_str());
+}
+
+void Peer::leave(cn_status status, const std::string& text) {
+  if (!is_connected_) return;
+  if (!connections_.empty()) {
+    main().send({.type = FrameType::kGoodbye});
+    main().flush();
+    main().close(status, text.c_str());
+  }
+}
+
+void Peer::end_session(cn_status status, const std::string& text) {
+  is_connected_ = false;
+  std::vector<OperationPointer> ended;
+  for (auto& [channel, operations] : channels_) ended.insert(ended.end(), operations.begin(), operations.end());
+  for (auto& [id, operation] : operations_) ended.push_back(operation);
+  for (auto& [cookie, flight] : flights_)
+    if (flight.operation) ended.push_back(flight.operation);
+  controls_.clear();
+  channels_.clear();
+  operations_.clear();
+  unasked_.clear();
+  asked_ = 0;
+  flights_.clear();
+  served_.clear();
+  served_turns_.clear();
+  writing_turns_.clear();
+  copying_.clear();
+  copying_served_.clear();
+  arriving_.clear();
+  const std::string why = "the peer '" + name_ + "' is lost: " + text;
+  for (const OperationPointer& operation : ended) endpoint_.finish(operation, status, why);
+  endpoint_.left(*this, status, why);
+}
+
+Clock::time_point Peer::check_life(Clock::time_point now) {
+  if (!is_connected_) return Clock::time_point::max();
+  const Clock::duration limit = endpoint_.settings().peer_timeout;
+  if (now >= ends_at_) {
+    main().close(CN_PEER_LOST, ends_why_.c_str());
+    return Clock::time_point::max();
+  }
+  if (now - last_heard_ >= limit) {
+    const auto silent = std::chrono::duration_cast<std::chrono::milliseconds>(now - last_heard_).count();
+    main().close(CN_PEER_LOST, ("nothing was heard of it for " + std::to_string(silent) + " ms").c_str());
+    return Clock::time_point::max();
+  }
+  const Clock::time_point ping_at = std::max(last_heard_, last_ping_) + limit / 3;
+  if (now >= ping_at) {
+    last_ping_ = now;
+    control({.type = FrameType::kPing});
+    pump();
+    return std::min({ends_at_, last_heard_ + limit, now + limit / 3});
+  }
+  return std::min({ends_at_, last_heard_ + limit, ping_at});
+}
+
+// ------------------------------------------------------------------------------------------------ own operations
+
+void Peer::finish(const OperationPointer& operation, cn_status status, const std::string& text) {
+  if (operation->id != 0 && operations_.erase(operation->id) != 0 && operation->is_asked) {
+    --asked_;
+    ask_more();
+  }
+  endpoint_.finish(operation, status, text);
+}
+
+bool Peer::fits(const Operation& operation) const {
+  return in_window_ == 0 || operation.size + kMessageCost <= window_ - std::min(window_, in_window_);
+}
+
+void Peer::send(const OperationPointer& operation) {
+  if (!is_connected_) fail(CN_PEER_LOST, "the peer '%s' is not connected", name_.c_str());
+  const uint64_t cost = operation->size + kMessageCost;
+  if (waiting_ > 0 && waiting_ + cost > endpoint_.settings().send_limit)
+    fail(CN_FULL, "%llu bytes wait for the peer '%s' already", static_cast<unsigned long long>(waiting_), name_.c_str());
+  waiting_ += cost;
+  channels_[operation->channel].push_back(operation);
+  pump();
+  if ((operation->flags & CN_COPY) != 0 && !operation->has_result) keep_copy(*operation);
+}
+
+// Copies what is not sent yet, and what the transport still uses.
+void Peer::keep_copy(Operation& operation) {
+  if (!operation.copy.empty()) return;
+  detach(operation);
+  operation.copy.assign(operation.data + operation.sent, operation.data + operation.size);
+  operation.copied_from = operation.sent;
+}
+
+// Stops the use of the memory of an operation.
+void Peer::detach(const Operation& operation) {
+  if (operation.size == 0) return;
+  for (Connection* const connection : connections_) connection->detach(operation.data, operation.size);
+}
+
+void Peer::request(const OperationPointer& operation) {
+  if (!is_connected_) fail(CN_PEER_LOST, "the peer '%s' is not connected", name_.c_str());
+  operation->id = ++last_id_;
+  operations_.emplace(operation->id, operation);
+  unasked_.push_back(operation->id);
+  ask_more();
+  pump();
+}
+
+void Peer::ask_more() {
+  while (asked_ < kMostAsked && !unasked_.empty()) {
+    const auto found = operations_.find(unasked_.front());
+    unasked_.pop_front();
+    if (found != operations_.end()) ask(*found->second);
+  }
+}
+
+void Peer::ask(Operation& operation) {
+  ++asked_;
+  operation.is_asked = true;
+  const bool reaches = operation.size >= kPulled && main().reaches_memory();
+  Request request{operation.token, operation.offset, operation.size, 0};
+  const bool is_read = operation.kind == Operation::Kind::kRead;
+  if (reaches) request.address = is_read ? 1 : reinterpret_cast<uintptr_t>(operation.data);
+  std::string payload(reinterpret_cast<const char*>(&request), sizeof request);
+  if (!is_read && operation.size <= kEager && operation.size > 0) payload.append(operation.data, operation.size);
+  control({.type = is_read ? FrameType::kRead : FrameType::kWrite, .id = operation.id}, std::move(payload));
+}
+
+void Peer::drop(const OperationPointer& operation) {
+  if (operation->kind == Operation::Kind::kSend) {
+    const auto found = channels_.find(operation->channel);
+    if (found == channels_.end()) return detach(*operation);
+    const auto place = std::find(found->second.begin(), found->second.end(), operation);
+    if (place == found->second.end()) return detach(*operation);
+    // The rest of a message that has begun follows: its channel would end otherwise.
+    if (operation->sent > 0) return keep_copy(*operation);
+    waiting_ -= operation->size + kMessageCost;
+    found->second.erase(place);
+    if (found->second.empty()) channels_.erase(found);
+    return;
+  }
+  if (operation->id == 0 || operations_.erase(operation->id) == 0 || !operation->is_asked) return;
+  detach(*operation);
+  control({.type = FrameType::kCancel, .id = operation->id});
+  --asked_;
+  ask_more();
+  pump();
+}
+
+// ------------------------------------------------------------------------------------------------ sending
+
+void Peer::control(Frame frame, std::string payload) { controls_.push_back({frame, std::move(payload)}); }
+
+void Peer::result(uint64_t id, cn_status status, const std::string& text, uint8_t flags, uint64_t address) {
+  control({.type = FrameType::kResult,
+           .flags = flags,
+           .status = static_cast<uint16_t>(status),
+           .id = id,
+           .offset = address},
+          text);
+}
+
+void Peer::pump() {
+  fill();
+  if (endpoint_.leaves_flushes())
+    endpoint_.note_work(*this);
+  else
+    flush();
+}
+
+void Peer::flush() {
+  for (Connection* const connection : connections_) connection->flush();
+}
+
+// Gives the connections what they take.
+void Peer::fill() {
+  if (!is_connected_) return;
+  bool goes_on = true;
+  while (goes_on) {
+    goes_on = false;
+    while (main().is_writable() && send_control()) goes_on = true;
+    // Messages and transfers take turns.
+    for (int i = 0; i < 2; ++i) {
+      prefers_transfers_ = !prefers_transfers_;
+      if (prefers_transfers_ ? send_transfer_piece() : main().is_writable() && send_message_piece()) {
+        goes_on = true;
+        break;
+      }
+    }
+  }
+  if (copy_piece()) endpoint_.note_work(*this);
+  while (main().is_writable() && send_control()) {
+  }
+}
+
+bool Peer::send_control() {
+  if (controls_.empty()) return false;
+  const Control control = std::move(controls_.front());
+  controls_.pop_front();
+  main().send(control.frame, control.payload);
+  return true;
+}
+
+uint64_t Peer::send_piece(Connection& connection, Frame frame, const char* from, uint64_t left, Flight flight) {
+  const uint64_t size = std::min(left, kPiece);
+  uint64_t cookie = 0;
+  if (size > kCopied) {
+    cookie = ++last_cookie_;
+    if (flight.operation) ++flight.operation->cookies;
+    flights_.emplace(cookie, std::move(flight));
+  }
+  connection.send(frame, from, size, cookie);
+  return size;
+}
+
+bool Peer::send_message_piece() {
+  if (channels_.empty()) return false;
+  auto turn = channels_.lower_bound(next_channel_);
+  for (size_t tried = 0; tried < channels_.size(); ++tried, ++turn) {
+    if (turn == channels_.end()) turn = channels_.begin();
+    const OperationPointer operation = turn->second.front();
+    const bool begins = !operation->has_begun;
+    if (begins && !fits(*operation)) {
+      if (!has_asked_) control({.type = FrameType::kCredit});
+      has_asked_ = true;
+      continue;
+    }
+    if (begins) in_window_ += operation->size + kMessageCost;
+    operation->has_begun = true;
+    const Frame frame{.type = FrameType::kMessage,
+                      .a = operation->handler,
+                      .b = operation->channel,
+                      .offset = operation->sent,
+                      .total = operation->size};
+    operation->sent += send_piece(main(), frame, operation->unsent(), operation->size - operation->sent,
+                                  {operation, nullptr});
+    next_channel_ = turn->first + 1;
+    if (operation->sent == operation->size) {
+      waiting_ -= operation->size + kMessageCost;
+      turn->second.pop_front();
+      if (turn->second.empty()) channels_.erase(turn);
+      if (operation->cookies == 0) finish(operation, CN_OK);
+    }
+    return true;
+  }
+  return false;
+}
+
+bool Peer::send_transfer_piece() {
+  if (served_turns_.empty() && writing_turns_.empty()) return false;
+  Connection* connection = nullptr;
+  for (size_t i = 0; i < connections_.size() && !connection; ++i) {
+    Connection* const next = connections_[next_stream_++ % connections_.size()];
+    if (next->is_writable()) connection = next;
+  }
+  if (!connection) return false;
+  std::deque<uint64_t>& turns =
+      writing_turns_.empty() || (!served_turns_.empty() && next_stream_ % 2 == 0) ? served_turns_ : writing_turns_;
+  const uint64_t id = turns.front();
+  turns.pop_front();
+  if (&turns == &served_turns_) {
+    const auto found = served_.find(id);
+    // The peer may have taken its request back, and begun another one with its number.
+    if (found == served_.end() || !found->second.is_framed(FrameType::kRead)) return true;
+    Served& read = found->second;
+    const Frame frame{.type = FrameType::kReadPiece, .id = id, .offset = read.next};
+    read.next += send_piece(*connection, frame, read.memory->data + read.offset + read.next, read.size - read.next,
+                            {nullptr, read.memory});
+    if (read.next < read.size)
+      turns.push_back(id);
+    else
+      served_.erase(found);
+    return true;
+  }
+  const auto found = operations_.find(id);
+  if (found == operations_.end()) return true;
+  Operation& write = *found->second;
+  const Frame frame{.type = FrameType::kWritePiece, .id = id, .offset = write.sent};
+  write.sent += send_piece(*connection, frame, write.data + write.sent, write.size - write.sent, {nullptr, nullptr});
+  if (write.sent < write.size) turns.push_back(id);
+  return true;
+}
+
+void Peer::sent(uint64_t cookie) {
+  const auto found = flights_.find(cookie);
+  if (found == flights_.end()) return;
+  const OperationPointer operation = std::move(found->second.operation);
+  flights_.erase(found);
+  if (operation && --operation->cookies == 0 && operation->sent == operation->size) finish(operation, CN_OK);
+}
+
+// ------------------------------------------------------------------------------------------------ memory of others
+
+// Copies a piece of memory of the peer's process. Returns whether there is more to copy.
+bool Peer::copy_piece() {
+  const auto pull = [&](char* to, uint64_t remote, uint64_t size) {
+    return main().table().pull(main().handle(), to, remote, size);
+  };
+  if (!copying_.empty()) {
+    const auto found = operations_.find(copying_.front());
+    if (found == operations_.end()) {
+      copying_.pop_front();
+    } else {
+      const OperationPointer operation = found->second;
+      const uint64_t size = std::min(kPull, operation->size - operation->moved);
+      const cn_status status = pull(operation->data + operation->moved, operation->remote + operation->moved, size);
+      operation->moved += size;
+      if (status != CN_OK) {
+        copying_.pop_front();
+        control({.type = FrameType::kCancel, .id = operation->id});
+        finish(operation, status, cn_error());
+      } else if (operation->moved == operation->size) {
+        copying_.pop_front();
+        control({.type = FrameType::kPulled, .id = operation->id});
+      }
+    }
+  }
+  if (!copying_served_.empty()) {
+    const uint64_t id = copying_served_.front();
+    const auto found = served_.find(id);
+    const bool copies = found != served_.end() && found->second.type == FrameType::kWrite && found->second.remote != 0;
+    if (!copies || !found->second.is_alive()) {
+      copying_served_.pop_front();
+      if (copies) {
+        result(id, CN_DENIED, "the memory is no longer registered");
+        served_.erase(found);
+      }
+    } else {
+      Served& write = found->second;
+      const uint64_t size = std::min(kPull, write.size - write.next);
+      const cn_status status =
+          pull(write.memory->data + write.offset + write.next, write.remote + write.next, size);
+      write.next += size;
+      if (status != CN_OK || write.next == write.size) {
+        copying_served_.pop_front();
+        result(id, status, status == CN_OK ? "" : cn_error());
+        served_.erase(found);
+      }
+    }
+  }
+  return !copying_.empty() || !copying_served_.empty();
+}
+
+void Peer::forget_memory(const Memory& memory) {
+  for (auto each = served_.begin(); each != served_.end();) {
+    Served& served = each->second;
+    if (served.memory.get() != &memory) {
+      ++each;
+      continue;
+    }
+    served.memory = nullptr;
+    if (served.type == FrameType::kRead && served.remote == 0) {
+      result(each->first, CN_DENIED, "the memory is no longer registered");
+      each = served_.erase(each);
+    } else {
+      ++each;  // its pieces, or the word that it was copied, are still to come
+    }
+  }
+  for (Connection* const connection : connections_) connection->detach(memory.data, memory.size);
+  for (auto& [cookie, flight] : flights_)
+    if (flight.memory.get() == &memory) flight.memory = nullptr;
+  pump();
+}
+
+// ------------------------------------------------------------------------------------------------ what arrives
+
+void* Peer::begin_message(const Frame& frame) {
+  std::unique_ptr<cn_message>& message = arriving_[frame.b];
+  if (frame.offset == 0) {
+    if (message) fail_protocol("a message within another one of its channel");
+    if (frame.total > endpoint_.settings().message_limit)
+      fail(CN_DENIED, "the peer sent a message of %llu bytes; the limit is %llu",
+           static_cast<unsigned long long>(frame.total),
+           static_cast<unsigned long long>(endpoint_.settings().message_limit));
+    const uint64_t window = endpoint_.settings().receive_window;
+    if (held_ > 0 && frame.total + kMessageCost > window - std::min(window, held_))
+      fail_protocol("more than its window allows");
+    message = std::make_unique<cn_message>();
+    message->endpoint = endpoint_.shared_from_this();
+    message->peer = this;
+    message->session = session_;
+    message->handler = frame.a;
+    message->channel = frame.b;
+    message->size = frame.total;
+    message->memory = endpoint_.spare_memory().take(frame.total);
+    held_ += message->cost();
+  }
+  if (!message || frame.offset != message->arrived || frame.total != message->size ||
+      frame.size > message->size - message->arrived || frame.a != message->handler)
+    fail_protocol("a piece that does not continue its message");
+  return message->memory.data.get() + frame.offset;
+}
+
+void Peer::end_message(const Frame& frame) {
+  const auto found = arriving_.find(frame.b);
+  cn_message& message = *found->second;
+  message.arrived += frame.size;
+  if (message.arrived < message.size) {
+    if (frame.size == 0) fail_protocol("a piece without bytes");
+    return;
+  }
+  std::unique_ptr<cn_message> whole = std::move(found->second);
+  arriving_.erase(found);
+  endpoint_.deliver(std::move(whole));
+}
+
+void Peer::give_back(uint64_t cost) {
+  held_ -= std::min(held_, cost);
+  owed_ += cost;
+  if (!is_asked_ && owed_ < endpoint_.settings().receive_window / 4) return;
+  is_asked_ = false;
+  control({.type = FrameType::kCredit, .total = std::exchange(owed_, 0)});
+  endpoint_.note_work(*this);
+}
+
+void* Peer::begin_piece(const Frame& frame) {
+  char* start = nullptr;
+  uint64_t size = 0;
+  uint64_t* begun = nullptr;
+  if (frame.type == FrameType::kReadPiece) {
+    const auto found = operations_.find(frame.id);
+    if (found == operations_.end()) return nullptr;  // it was cancelled
+    Operation& read = *found->second;
+    if (read.kind != Operation::Kind::kRead || read.remote != 0)
+      fail_protocol("a piece for an operation that does not read it");
+    start = read.data;
+    size = read.size;
+    begun = &read.begun;
+  } else {
+    const auto found = served_.find(frame.id);
+    if (found == served_.end()) return nullptr;
+    Served& write = found->second;
+    if (!write.is_framed(FrameType::kWrite)) fail_protocol("a piece for no write");
+    if (write.is_alive()) start = write.memory->data + write.offset;
+    size = write.size;
+    begun = &write.begun;
+  }
+  if (frame.offset > size || frame.size > size - frame.offset) fail_protocol("a piece outside of its range");
+  // The same bytes twice would end the operation while others still arrive.
+  if (frame.size > size - *begun) fail_protocol("more bytes than its operation has");
+  *begun += frame.size;
+  return start ? start + frame.offset : nullptr;
+}
+
+void Peer::end_piece(const Frame& frame) {
+  if (frame.type == FrameType::kReadPiece) {
+    const auto found = operations_.find(frame.id);
+    if (found == operations_.end()) return;
+    const OperationPointer operation = found->second;
+    operation->moved += frame.size;
+    if (operation->moved >= operation->size) finish(operation, CN_OK);
+    return;
+  }
+  const auto found = served_.find(frame.id);
+  if (found == served_.end()) return;
+  Served& write = found->second;
+  write.next += frame.size;
+  if (write.next < write.size) return;
+  if (write.is_alive())
+    result(frame.id, CN_OK);
+  else
+    result(frame.id, CN_DENIED, "the memory is no longer registered");
+  served_.erase(found);
+}
+
+void Peer::lose_piece(const Frame& frame) {
+  if (frame.type == FrameType::kReadPiece) {
+    const auto found = operations_.find(frame.id);
+    if (found == operations_.end()) return;
+    const OperationPointer operation = found->second;
+    drop(operation);
+    endpoint_.finish(operation, CN_CANCELLED, "its memory overlaps with other memory that was released meanwhile");
+  } else if (const auto found = served_.find(frame.id); found != served_.end()) {
+    found->second.memory = nullptr;
+  }
+}
+
+void Peer::take(const Frame& frame, std::vector<uint8_t>& payload) {
+  switch (frame.type) {
+    case FrameType::kCredit:
+      if (frame.total == 0) {
+        is_asked_ = true;
+        if (owed_ > 0) give_back(0);
+      } else {
+        in_window_ -= std::min(in_window_, frame.total);
+        has_asked_ = false;
+      }
+      return;
+    case FrameType::kRead:
+    case FrameType::kWrite:
+      return serve(frame, payload);
+    case FrameType::kResult:
+      return take_result(frame, {payload.begin(), payload.end()});
+    case FrameType::kPulled: {
+      const auto found = served_.find(frame.id);
+      if (found == served_.end()) return;
+      if (found->second.type != FrameType::kRead || found->second.remote == 0) fail_protocol("the end of no copy");
+      if (found->second.is_alive())
+        result(frame.id, CN_OK);
+      else
+        result(frame.id, CN_DENIED, "the memory is no longer registered");
+      served_.erase(found);
+      return;
+    }
+    case FrameType::kCancel:
+      served_.erase(frame.id);
+      return;
+    case FrameType::kPing:
+      return control({.type = FrameType::kPong});
+    case FrameType::kPong:
+      return;
+    case FrameType::kGoodbye:
+      return main().close(CN_PEER_LOST, "it has left");
+    default:
+      fail_protocol("a frame of an unknown type");
+  }
+}
+
+void Peer::serve(const Frame& frame, const std::vector<uint8_t>& payload) {
+  const bool is_read = frame.type == FrameType::kRead;
+  if (payload.size() < sizeof(Request)) fail_protocol("a request that is too short");
+  Request request;
+  std::memcpy(&request, payload.data(), sizeof request);
+  const uint64_t eager = payload.size() - sizeof request;
+  if (frame.id == 0 || served_.contains(frame.id)) fail_protocol("a request whose number is in use");
+  if (eager > 0 && (is_read || eager != request.size)) fail_protocol("a request with more bytes than it says");
+  if (served_.size() >= kMostServed) fail_protocol("too many requests at a time");
+  std::shared_ptr<const Memory> memory;
+  try {
+    memory = endpoint_.memories().find(request.token, is_read ? CN_READ : CN_WRITE, request.offset, request.size);
+  } catch (const Error& error) {
+    return result(frame.id, error.status(), error.text());
+  }
+  char* const start = memory->data + request.offset;
+  if (!is_read && request.size <= kEager) {
+    if (eager != request.size) fail_protocol("a request without its bytes");
+    if (eager > 0) std::memcpy(start, payload.data() + sizeof request, eager);
+    return result(frame.id, CN_OK);
+  }
+  Served& served = served_[frame.id] = {frame.type, std::move(memory), request.offset, request.size, 0, 0};
+  const bool reaches = request.address != 0 && request.size >= kPulled && main().reaches_memory();
+  if (reaches) served.remote = is_read ? 1 : request.address;
+  if (is_read) {
+    if (reaches)
+      result(frame.id, CN_OK, {}, kGoOn, reinterpret_cast<uintptr_t>(start));
+    else
+      served_turns_.push_back(frame.id);
+  } else if (reaches) {
+    copying_served_.push_back(frame.id);
+  } else {
+    result(frame.id, CN_OK, {}, kGoOn);
+  }
+}
+
+void Peer::take_result(const Frame& frame, const std::string& text) {
+  const auto found = operations_.find(frame.id);
+  if (found == operations_.end()) return;
+  const OperationPointer operation = found->second;
+  const bool is_read = operation->kind == Operation::Kind::kRead;
+  if ((frame.flags & kGoOn) == 0) {
+    // A read ends well with its last piece, or once the copied bytes are known to be right.
+    if (frame.status == CN_OK && is_read && operation->moved < operation->size) fail_protocol("a result before the bytes");
+    if (frame.status > CN_INTERNAL_ERROR) fail_protocol("a status that there is not");
+    // Pieces may be under way over other connections.
+    detach(*operation);
+    return finish(operation, static_cast<cn_status>(frame.status), text);
+  }
+  if (!is_read) {
+    if (operation->has_begun) fail_protocol("a result twice");
+    operation->has_begun = true;
+    return writing_turns_.push_back(frame.id);
+  }
+  if (!main().reaches_memory() || operation->remote != 0 || operation->begun != 0 || frame.offset == 0)
+    fail_protocol("an address that is no use");
+  operation->remote = frame.offset;
+  copying_.push_back(frame.id);
+}
+
+}  // namespace commnet

@@ -1,0 +1,161 @@
+// A peer: the operations that this endpoint has begun there, and those that it has begun here.
+#ifndef COMMNET_CORE_PEER_H_
+#define COMMNET_CORE_PEER_H_
+
+#include <commnet/commnet.h>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/connection.h"
+#include "core/frame.h"
+#include "core/memory.h"
+#include "core/message.h"
+#include "core/operation.h"
+#include "core/secure.h"
+
+namespace commnet {
+
+class Endpoint;
+
+// Guarded by the endpoint's lock.
+class Peer {
+ public:
+  Peer(Endpoint& endpoint, std::string name) : endpoint_(endpoint), name_(std::move(name)) {}
+
+  const std::string& name() const { return name_; }
+  // Returns the name of the transport that connects it, or has last.
+  const char* transport() const { return transport_; }
+  bool is_connected() const { return is_connected_; }
+  uint64_t session() const { return session_; }
+  const Key& link() const { return link_; }
+  Endpoint& endpoint() const { return endpoint_; }
+
+  // The first connection, of a link with an identity, to a peer that receives messages with a window.
+  void join(Connection& connection, const Key& link, uint64_t window);
+  // Returns whether it may get a further connection.
+  bool has_room() const { return connections_.size() < 16; }
+  // A further connection, for pieces of reads and writes.
+  void add(Connection& connection) { connections_.push_back(&connection); }
+  // Takes away a connection that has broken. Without the first one, the peer is lost.
+  void lose(Connection& connection, cn_status status, const std::string& text);
+  // Ends the link from this side.
+  void leave(cn_status status, const std::string& text);
+
+  // Operations of this endpoint. They throw Error if the operation cannot begin.
+  void send(const OperationPointer& operation);
+  void request(const OperationPointer& operation);
+  // Forgets an operation that is to end early. Its memory is no longer used.
+  void drop(const OperationPointer& operation);
+
+  // Frames of the peer. The functions with a result return where the payload goes; NULL: it is dropped. All throw Error
+  // for frames that a correct endpoint does not send.
+  void* begin_message(const Frame& frame);
+  void end_message(const Frame& frame);
+  void* begin_piece(const Frame& frame);
+  void end_piece(const Frame& frame);
+  // Fails the operation of a piece whose bytes were dropped, as they went to memory that was released.
+  void lose_piece(const Frame& frame);
+  void take(const Frame& frame, std::vector<uint8_t>& payload);
+  void heard() { last_heard_ = Clock::now(); }
+
+  // Gives the bytes of a message back to the sender's window.
+  void give_back(uint64_t cost);
+  // A payload is no longer used.
+  void sent(uint64_t cookie);
+  // Sends as much as the connections take.
+  void pump();
+  void fill();
+  void flush();
+  // Pings, and ends the link if the peer has been silent. Returns when it is to be called again.
+  Clock::time_point check_life(Clock::time_point now);
+  // Ends the peer's use of a memory that is no longer registered.
+  void forget_memory(const Memory& memory);
+
+ private:
+  // A request of the peer.
+  struct Served {
+    FrameType type;
+    std::shared_ptr<const Memory> memory;
+    uint64_t offset, size;  // within the memory
+    uint64_t next = 0;      // bytes sent, or arrived
+    uint64_t begun = 0;     // bytes of pieces that have begun to arrive
+    uint64_t remote = 0;    // the address in the peer's process from which bytes are copied
+    bool is_alive() const { return memory != nullptr; }
+    // Whether its bytes travel in frames.
+    bool is_framed(FrameType what) const { return type == what && remote == 0; }
+  };
+  // A piece that the transport sends without a copy.
+  struct Flight {
+    OperationPointer operation;            // of a piece that this endpoint sends by itself
+    std::shared_ptr<const Memory> memory;  // of one that the peer has asked for
+  };
+  struct Control {
+    Frame frame;
+    std::string payload;
+  };
+
+  Connection& main() { return *connections_[0]; }
+  void control(Frame frame, std::string payload = {});
+  void result(uint64_t id, cn_status status, const std::string& text = {}, uint8_t flags = 0, uint64_t address = 0);
+  void keep_copy(Operation& operation);
+  void detach(const Operation& operation);
+  // Asks for the memory that a read or a write is about.
+  void ask(Operation& operation);
+  void ask_more();
+  bool fits(const Operation& operation) const;
+  bool send_control();
+  bool send_message_piece();
+  bool send_transfer_piece();
+  bool copy_piece();
+  // Sends a piece of at most kPiece bytes, and returns its size.
+  uint64_t send_piece(Connection& connection, Frame frame, const char* from, uint64_t left, Flight flight);
+  void serve(const Frame& frame, const std::vector<uint8_t>& payload);
+  void take_result(const Frame& frame, const std::string& text);
+  void finish(const OperationPointer& operation, cn_status status, const std::string& text = {});
+  void end_session(cn_status status, const std::string& text);
+
+  Endpoint& endpoint_;
+  const std::string name_;
+  const char* transport_ = "";
+  bool is_connected_ = false;
+  uint64_t session_ = 0;  // counts how often it has been connected
+  Key link_{};
+  std::vector<Connection*> connections_;  // the first one has all that must stay in order
+  Clock::time_point last_heard_, last_ping_;
+  // When the link ends after a further connection has, and why.
+  Clock::time_point ends_at_ = Clock::time_point::max();
+  std::string ends_why_;
+
+  // To be sent.
+  std::deque<Control> controls_;
+  std::map<uint32_t, std::deque<OperationPointer>> channels_;
+  uint32_t next_channel_ = 0;
+  uint64_t window_ = 0, in_window_ = 0, waiting_ = 0;
+  bool has_asked_ = false;  // for what can be given back of the window
+  std::deque<uint64_t> served_turns_, writing_turns_;  // reads of the peer and own writes, in turns
+  size_t next_stream_ = 0;
+  bool prefers_transfers_ = false;
+  std::unordered_map<uint64_t, OperationPointer> operations_;
+  std::deque<uint64_t> unasked_;  // those for which there are too many already
+  size_t asked_ = 0;              // the others
+  uint64_t last_id_ = 0;
+  std::unordered_map<uint64_t, Flight> flights_;
+  uint64_t last_cookie_ = 0;
+
+  // What arrives.
+  std::map<uint32_t, std::unique_ptr<cn_message>> arriving_;
+  uint64_t held_ = 0, owed_ = 0;  // bytes of messages that are here, and that are to be given back
+  bool is_asked_ = false;
+  std::unordered_map<uint64_t, Served> served_;
+  std::deque<uint64_t> copying_;  // what this process copies from the peer's: ids of own reads
+  std::deque<uint64_t> copying_served_;  // and of the peer's writes
+};
+
+}  // namespace commnet
+
+#endif  // COMMNET_CORE_PEER_H_

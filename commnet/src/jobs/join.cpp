@@ -1,0 +1,74 @@
+// Connects the endpoints of a job with each other.
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+
+#include "core/endpoint.h"
+#include "core/status.h"
+#include "jobs/meetings.h"
+
+namespace commnet {
+
+namespace {
+
+constexpr std::string_view kFiles = "file:";
+constexpr uint32_t kPatience = 60'000;
+
+Job job_of(const cn_job_options* given) {
+  cn_job_options options{};
+  if (given) {
+    if (given->struct_size != sizeof options)
+      fail(CN_INVALID_ARGUMENT, "options: struct_size is %u, expected %zu", given->struct_size, sizeof options);
+    options = *given;
+  }
+  if (options.size == 0 && cn_job_of_environment(&options.rank, &options.size) != CN_OK)
+    throw Error(CN_UNSUPPORTED, cn_error());
+  if (options.rank >= options.size)
+    fail(CN_INVALID_ARGUMENT, "options: rank %u is not below the size %u", options.rank, options.size);
+  const char* const meeting = options.meeting ? options.meeting : std::getenv("COMMNET_MEETING");
+  if (options.size > 1 && (meeting == nullptr || *meeting == '\0'))
+    fail(CN_INVALID_ARGUMENT, "options: meeting is missing, and so is COMMNET_MEETING");
+  const auto timeout = std::chrono::milliseconds(options.timeout_ms == 0 ? kPatience : options.timeout_ms);
+  return {options.rank, options.size, meeting ? meeting : "", std::chrono::steady_clock::now() + timeout};
+}
+
+}  // namespace
+
+int64_t Job::left(const char* what) const {
+  const auto time = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+  if (time.count() <= 0) fail(CN_TIMED_OUT, "%s", what);
+  return time.count();
+}
+
+}  // namespace commnet
+
+extern "C" cn_status cn_join(cn_endpoint* endpoint, const cn_job_options* options, cn_peer** peers, uint32_t capacity) {
+  using namespace commnet;
+  return guarded([&] {
+    if (endpoint == nullptr || peers == nullptr) fail(CN_INVALID_ARGUMENT, "endpoint or peers is NULL");
+    const Job job = job_of(options);
+    if (capacity < job.size) fail(CN_INVALID_ARGUMENT, "peers has %u entries, the job %u", capacity, job.size);
+    std::fill_n(peers, job.size, nullptr);
+    if (job.size == 1) return;
+    const std::string_view meeting = job.meeting;
+    const std::vector<std::string> addresses =
+        meeting.starts_with(kFiles)
+            ? meet_by_files(job, std::string(meeting.substr(kFiles.size())), cn_endpoint_address(endpoint))
+            : meet_by_rendezvous(job, endpoint);
+    if (addresses.size() != job.size) fail(CN_DENIED, "the meeting has %zu addresses", addresses.size());
+    std::vector<std::unique_ptr<cn_operation, void (*)(cn_operation*)>> connecting;
+    for (uint32_t rank = 0; rank < job.size; ++rank) {
+      cn_operation* operation = nullptr;
+      if (rank != job.rank && cn_connect(endpoint, addresses[rank].c_str(), nullptr, &operation) != CN_OK)
+        throw Error(CN_UNREACHABLE, "rank " + std::to_string(rank) + ": " + cn_error());
+      connecting.emplace_back(operation, cn_operation_release);
+    }
+    for (uint32_t rank = 0; rank < job.size; ++rank) {
+      if (rank == job.rank) continue;
+      const std::string what = "rank " + std::to_string(rank);
+      const cn_status status = cn_wait(connecting[rank].get(), job.left((what + " cannot be connected").c_str()));
+      if (status != CN_OK) throw Error(status, what + ": " + cn_error());
+      peers[rank] = cn_operation_peer(connecting[rank].get());
+    }
+  });
+}

@@ -1,0 +1,292 @@
+// The transport between endpoints of one process, for tests and for parts of a program that talk to each other.
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/secure.h"
+#include "core/status.h"
+#include "core/transports.h"
+
+namespace commnet::within_process {
+
+namespace {
+
+constexpr uint64_t kMostUnsent = 1 << 20;
+
+struct Parcel {
+  std::vector<char> bytes;  // the header and the payload
+};
+
+// One direction of a connection. The endpoints at its ends have locks of their own.
+struct Pipe {
+  std::mutex mutex;
+  std::deque<Parcel> parcels;
+  uint64_t size = 0;
+  bool is_closed = false;
+  class Within* reader = nullptr;  // what is woken
+  class Within* writer = nullptr;
+};
+
+struct Connection {
+  class Within& owner;
+  cn_host_connection* host = nullptr;
+  std::shared_ptr<Pipe> in, out;
+  bool is_new = false;  // connected() is still to be called
+  bool is_full = false, is_broken = false;
+};
+
+// Returns a URL that no other process has, so that an address which has come from one is never taken for an own one.
+std::string fresh_url() {
+  std::array<uint8_t, 16> random;
+  fill_randomly(random);
+  std::string url = "process:";
+  for (const uint8_t byte : random) {
+    char digits[3];
+    std::snprintf(digits, sizeof digits, "%02x", byte);
+    url += digits;
+  }
+  return url;
+}
+
+// The open transports of this process, by their URLs.
+struct Registry {
+  std::mutex mutex;
+  std::map<std::string, class Within*> transports;
+};
+Registry& registry() {
+  static Registry& only = *new Registry;
+  return only;
+}
+
+class Within {
+ public:
+  Within(const cn_transport_host& host, cn_host_endpoint* endpoint) : host_(host), endpoint_(endpoint) {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    all.transports.emplace(url_, this);
+  }
+  ~Within() {
+    {
+      Registry& all = registry();
+      const std::lock_guard lock(all.mutex);
+      all.transports.erase(url_);
+    }
+    for (const auto& [in, out] : arrivals_) leave(*in, *out);
+  }
+
+  const char* address() const { return url_.c_str(); }
+
+  cn_connection* connect(const std::string& url, cn_host_connection* host_connection) {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    const auto found = all.transports.find(url);
+    // The child of a fork has inherited the transports of its parent, which are dead there.
+    if (found == all.transports.end() || found->second->process_ != getpid())
+      fail(CN_UNREACHABLE, "'%s': this process has no such endpoint", url.c_str());
+    Within& other = *found->second;
+    auto out = std::make_shared<Pipe>(), in = std::make_shared<Pipe>();
+    out->writer = in->reader = this;
+    out->reader = in->writer = &other;
+    Connection& connection = add(in, out);
+    connection.host = host_connection;
+    connection.is_new = true;
+    {
+      const std::lock_guard arrivals(other.arrivals_mutex_);
+      other.arrivals_.emplace_back(out, in);
+    }
+    other.wake();
+    wake();
+    return reinterpret_cast<cn_connection*>(&connection);
+  }
+
+  void disconnect(Connection& connection) {
+    leave(*connection.in, *connection.out);
+    cookies_.erase(&connection);
+    connections_.erase(&connection);
+  }
+
+  bool send(Connection& connection, const void* header, const void* payload, uint64_t size) {
+    Parcel parcel{std::vector<char>(CN_FRAME_HEADER + size)};
+    std::memcpy(parcel.bytes.data(), header, CN_FRAME_HEADER);
+    if (size > 0) std::memcpy(parcel.bytes.data() + CN_FRAME_HEADER, payload, size);
+    Pipe& pipe = *connection.out;
+    const std::lock_guard lock(pipe.mutex);
+    pipe.size += parcel.bytes.size();
+    pipe.parcels.push_back(std::move(parcel));
+    connection.is_full = pipe.size >= kMostUnsent;
+    if (pipe.reader) pipe.reader->wake();
+    return !connection.is_full;
+  }
+
+  bool progress() {
+    bool did = take_arrivals();
+    std::vector<Connection*> all;
+    for (const auto& [connection, owned] : connections_) all.push_back(connection);
+    for (Connection* const connection : all) {
+      if (connection->is_broken) continue;
+      if (std::exchange(connection->is_new, false)) {
+        host_.connected(connection->host);
+        did = true;
+      }
+      for (const uint64_t cookie : std::exchange(cookies_[connection], {})) host_.sent(connection->host, cookie);
+      did |= receive(*connection);
+      if (connection->is_full && !connection->is_broken) {
+        const std::lock_guard lock(connection->out->mutex);
+        connection->is_full = connection->out->size >= kMostUnsent;
+      } else {
+        continue;
+      }
+      if (!connection->is_full) host_.writable(connection->host);
+    }
+    return did;
+  }
+
+  // Payloads are copied at once; sent() follows with the next progress.
+  void note_cookie(Connection& connection, uint64_t cookie) {
+    cookies_[&connection].push_back(cookie);
+    wake();
+  }
+
+  bool has_unsent(const Connection& connection) const {
+    const std::lock_guard lock(connection.out->mutex);
+    return connection.out->size > 0 && !connection.out->is_closed;
+  }
+
+ private:
+  void wake() const { host_.wake(endpoint_); }
+
+  // Closes both directions, and tells the other end.
+  static void leave(Pipe& in, Pipe& out) {
+    for (Pipe* const pipe : {&in, &out}) {
+      const std::lock_guard lock(pipe->mutex);
+      pipe->is_closed = true;
+      (pipe == &in ? pipe->reader : pipe->writer) = nullptr;
+      if (pipe->reader) pipe->reader->wake();
+      if (pipe->writer) pipe->writer->wake();
+    }
+  }
+
+  Connection& add(std::shared_ptr<Pipe> in, std::shared_ptr<Pipe> out) {
+    auto connection = std::unique_ptr<Connection>(new Connection{*this, nullptr, std::move(in), std::move(out)});
+    Connection& added = *connection;
+    connections_.emplace(&added, std::move(connection));
+    return added;
+  }
+
+  bool take_arrivals() {
+    std::vector<std::pair<std::shared_ptr<Pipe>, std::shared_ptr<Pipe>>> arrivals;
+    {
+      const std::lock_guard lock(arrivals_mutex_);
+      arrivals.swap(arrivals_);
+    }
+    for (auto& [in, out] : arrivals) {
+      Connection& connection = add(in, out);
+      connection.host = host_.accepted(endpoint_, reinterpret_cast<cn_transport*>(this),
+                                       reinterpret_cast<cn_connection*>(&connection));
+      if (!connection.host) disconnect(connection);
+    }
+    return !arrivals.empty();
+  }
+
+  bool receive(Connection& connection) {
+    Pipe& pipe = *connection.in;
+    bool did = false;
+    for (uint64_t received = 0; received < kMostUnsent;) {
+      Parcel parcel;
+      {
+        const std::lock_guard lock(pipe.mutex);
+        if (pipe.parcels.empty()) {
+          if (!pipe.is_closed) return did;
+          connection.is_broken = true;
+        } else {
+          parcel = std::move(pipe.parcels.front());
+          pipe.parcels.pop_front();
+          const bool was_full = pipe.size >= kMostUnsent;
+          pipe.size -= parcel.bytes.size();
+          if (was_full && pipe.size < kMostUnsent && pipe.writer) pipe.writer->wake();
+        }
+      }
+      did = true;
+      if (connection.is_broken) {
+        host_.broken(connection.host, CN_PEER_LOST, "the other endpoint was closed");
+        return did;
+      }
+      const uint64_t size = parcel.bytes.size() - CN_FRAME_HEADER;
+      received += parcel.bytes.size();
+      void* payload = nullptr;
+      if (!host_.begin_frame(connection.host, parcel.bytes.data(), size, &payload)) {
+        connection.is_broken = true;
+        return did;
+      }
+      if (payload && size > 0) std::memcpy(payload, parcel.bytes.data() + CN_FRAME_HEADER, size);
+      if (!host_.end_frame(connection.host)) {
+        connection.is_broken = true;
+        return did;
+      }
+    }
+    wake();
+    return did;
+  }
+
+  const cn_transport_host& host_;
+  cn_host_endpoint* const endpoint_;
+  const std::string url_ = fresh_url();
+  const pid_t process_ = getpid();
+  std::map<Connection*, std::unique_ptr<Connection>> connections_;
+  std::map<Connection*, std::vector<uint64_t>> cookies_;
+  std::mutex arrivals_mutex_;
+  std::vector<std::pair<std::shared_ptr<Pipe>, std::shared_ptr<Pipe>>> arrivals_;
+};
+
+Within& transport_of(cn_transport* handle) { return *reinterpret_cast<Within*>(handle); }
+Connection& connection_of(cn_connection* handle) { return *reinterpret_cast<Connection*>(handle); }
+
+constexpr cn_transport_table make_table() {
+  cn_transport_table table{};
+  table.struct_size = sizeof table;
+  table.version = CN_TRANSPORT_VERSION;
+  table.name = "memory";
+  table.schemes = "process";
+  table.open = [](const cn_transport_host* host, cn_host_endpoint* endpoint, const cn_transport_settings*,
+                  cn_transport** transport) {
+    return guarded([&] { *transport = reinterpret_cast<cn_transport*>(new Within(*host, endpoint)); });
+  };
+  table.close = [](cn_transport* transport) { delete &transport_of(transport); };
+  table.address = [](cn_transport* transport) { return transport_of(transport).address(); };
+  table.descriptor = [](cn_transport*) { return -1; };
+  table.progress = [](cn_transport* transport) { return transport_of(transport).progress(); };
+  table.connect = [](cn_transport* transport, const char* url, cn_host_connection* host_connection,
+                     cn_connection** connection) {
+    return guarded([&] { *connection = transport_of(transport).connect(url, host_connection); });
+  };
+  table.disconnect = [](cn_connection* handle) {
+    connection_of(handle).owner.disconnect(connection_of(handle));
+  };
+  table.send = [](cn_connection* handle, const void* header, const void* payload, uint64_t size, uint64_t cookie) {
+    Connection& connection = connection_of(handle);
+    if (cookie != 0) connection.owner.note_cookie(connection, cookie);
+    return connection.owner.send(connection, header, payload, size);
+  };
+  table.flush = [](cn_connection*) {};
+  table.detach = [](cn_connection*, const void*, uint64_t) {};
+  table.has_unsent = [](cn_connection* handle) {
+    return connection_of(handle).owner.has_unsent(connection_of(handle));
+  };
+  return table;
+}
+
+}  // namespace
+}  // namespace commnet::within_process
+
+namespace commnet {
+constinit const cn_transport_table kWithinProcess = within_process::make_table();
+}  // namespace commnet

@@ -1,0 +1,191 @@
+#include "transports/sockets/stream.h"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace commnet::sockets {
+
+namespace {
+
+constexpr uint64_t kBuffer = 64 << 10;
+// Payloads of which more than this is missing are received in their place.
+constexpr uint64_t kInPlace = 16 << 10;
+// No more frames are taken while this many bytes are to be sent.
+constexpr uint64_t kMostUnsent = 1 << 20;
+// How many bytes are received before other connections have their turn.
+constexpr uint64_t kTurn = 1 << 20;
+
+}  // namespace
+
+Stream::Stream(const cn_transport_host& host, Descriptor socket, bool is_connected,
+               std::unique_ptr<Neighbour> neighbour)
+    : host_(host),
+      socket_(std::move(socket)),
+      is_connected_(is_connected),
+      neighbour_(std::move(neighbour)),
+      buffer_(new char[kBuffer]) {
+  if (!neighbour_) return;
+  const Greeting own = neighbour_->greeting();
+  outgoing_.copy(&own, sizeof own);
+}
+
+bool Stream::send(const void* header, const void* payload, uint64_t size, uint64_t cookie) {
+  outgoing_.copy(header, CN_FRAME_HEADER);
+  if (cookie == 0)
+    outgoing_.copy(payload, size);
+  else
+    outgoing_.borrow(payload, size, cookie);
+  is_full_ = outgoing_.size() >= kMostUnsent;
+  return !is_full_;
+}
+
+bool Stream::flush() {
+  if (!is_connected_ || is_broken_ || failure_ != 0) return true;
+  failure_ = outgoing_.send(socket(), sent_);
+  for (const uint64_t cookie : std::exchange(sent_, {})) host_.sent(connection_, cookie);
+  if (failure_ != 0) return false;
+  if (is_full_ && outgoing_.size() < kMostUnsent) {
+    is_full_ = false;
+    host_.writable(connection_);
+  }
+  return true;
+}
+
+void Stream::report_failure() {
+  if (failure_ == 0) return;
+  // What the other side has sent before it closed the connection is still to be read.
+  for (bool is_dry = false; !is_dry && !is_broken_;) receive(&is_dry);
+  fail(failure_);
+}
+
+void Stream::detach(const void* begin, uint64_t size) {
+  outgoing_.detach(begin, size);
+  const auto first = reinterpret_cast<uintptr_t>(begin), place = reinterpret_cast<uintptr_t>(payload_);
+  if (payload_ && place < first + size && place + left_ > first) payload_ = nullptr;
+}
+
+void Stream::fail(int code) {
+  if (is_broken_) return;
+  is_broken_ = true;
+  host_.broken(connection_, is_connected_ ? CN_PEER_LOST : CN_UNREACHABLE, std::strerror(code));
+}
+
+void Stream::on_writable() {
+  if (is_broken_) return;
+  if (!is_connected_) {
+    int code = 0;
+    socklen_t size = sizeof code;
+    if (getsockopt(socket(), SOL_SOCKET, SO_ERROR, &code, &size) != 0) code = errno;
+    if (code != 0) return fail(code);
+    is_connected_ = true;
+    host_.connected(connection_);
+  }
+  if (!flush()) report_failure();
+}
+
+bool Stream::receive(bool* is_dry) {
+  bool did = false;
+  *is_dry = false;
+  for (uint64_t received = 0; received < kTurn && !is_broken_;) {
+    iovec parts[2];
+    const bool in_place = is_in_payload_ && payload_ && left_ > kInPlace && begin_ == end_;
+    if (begin_ == end_) begin_ = end_ = 0;
+    size_t count = 0;
+    if (in_place) parts[count++] = {payload_, left_};
+    parts[count++] = {buffer_.get() + end_, kBuffer - end_};
+    const uint64_t room = kBuffer - end_ + (in_place ? left_ : 0);
+    const ssize_t size = readv(socket(), parts, static_cast<int>(count));
+    if (size < 0) {
+      if (errno == EINTR) continue;
+      if (errno == EAGAIN || errno == EWOULDBLOCK)
+        *is_dry = true;
+      else
+        fail(errno);
+      return did;
+    }
+    if (size == 0) {
+      is_broken_ = true;
+      host_.broken(connection_, CN_PEER_LOST, "the connection was closed by the other side");
+      return true;
+    }
+    did = true;
+    received += static_cast<uint64_t>(size);
+    auto rest = static_cast<uint64_t>(size);
+    if (in_place) {
+      const uint64_t taken = std::min(rest, left_);
+      payload_ += taken;
+      left_ -= taken;
+      rest -= taken;
+      if (left_ == 0 && !end()) return true;
+    }
+    end_ += rest;
+    if (!parse()) return true;
+    // A socket that had less than there was room for is empty.
+    if (static_cast<uint64_t>(size) < room) {
+      *is_dry = true;
+      return true;
+    }
+  }
+  return did;
+}
+
+void Stream::take_greeting() {
+  const uint64_t taken = std::min<uint64_t>(end_ - begin_, sizeof greeting_ - greeting_size_);
+  std::memcpy(reinterpret_cast<char*>(&greeting_) + greeting_size_, buffer_.get() + begin_, taken);
+  greeting_size_ += taken;
+  begin_ += taken;
+  if (greeting_size_ == sizeof greeting_) neighbour_->greet(greeting_);
+}
+
+bool Stream::parse() {
+  if (neighbour_ && greeting_size_ < sizeof greeting_) take_greeting();
+  while (begin_ < end_) {
+    const uint64_t here = end_ - begin_;
+    if (!is_in_payload_) {
+      const uint64_t taken = std::min<uint64_t>(here, CN_FRAME_HEADER - header_size_);
+      std::memcpy(header_ + header_size_, buffer_.get() + begin_, taken);
+      header_size_ += taken;
+      begin_ += taken;
+      if (header_size_ == CN_FRAME_HEADER && !begin()) return false;
+      continue;
+    }
+    const uint64_t taken = std::min(here, left_);
+    if (payload_) {
+      std::memcpy(payload_, buffer_.get() + begin_, taken);
+      payload_ += taken;
+    }
+    left_ -= taken;
+    begin_ += taken;
+    if (left_ == 0 && !end()) return false;
+  }
+  begin_ = end_ = 0;
+  return true;
+}
+
+bool Stream::begin() {
+  header_size_ = 0;
+  is_in_payload_ = true;
+  // The last field of a header is the size of the payload.
+  std::memcpy(&left_, header_ + CN_FRAME_HEADER - sizeof left_, sizeof left_);
+  void* payload = nullptr;
+  if (!host_.begin_frame(connection_, header_, left_, &payload)) {
+    is_broken_ = true;
+    return false;
+  }
+  payload_ = static_cast<char*>(payload);
+  return left_ > 0 || end();
+}
+
+bool Stream::end() {
+  is_in_payload_ = false;
+  payload_ = nullptr;
+  if (host_.end_frame(connection_)) return true;
+  is_broken_ = true;
+  return false;
+}
+
+}  // namespace commnet::sockets

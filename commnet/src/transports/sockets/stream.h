@@ -1,0 +1,68 @@
+// A connection over a socket: frames out, frames in.
+#ifndef COMMNET_TRANSPORTS_SOCKETS_STREAM_H_
+#define COMMNET_TRANSPORTS_SOCKETS_STREAM_H_
+
+#include <commnet/transport.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/descriptor.h"
+#include "transports/sockets/neighbour.h"
+#include "transports/sockets/outgoing.h"
+
+namespace commnet::sockets {
+
+class Stream {
+ public:
+  // `neighbour` is the process at the other end of a Unix socket; none for TCP.
+  Stream(const cn_transport_host& host, Descriptor socket, bool is_connected, std::unique_ptr<Neighbour> neighbour);
+
+  int socket() const { return socket_.number(); }
+  void set_host(cn_host_connection* connection) { connection_ = connection; }
+  bool is_broken() const { return is_broken_; }
+  bool has_unsent() const { return outgoing_.size() > 0; }
+  const Neighbour* neighbour() const { return neighbour_.get(); }
+
+  bool send(const void* header, const void* payload, uint64_t size, uint64_t cookie);
+  // Returns false if the connection has failed, which report_failure() reports.
+  bool flush();
+  void report_failure();
+  void detach(const void* begin, uint64_t size);
+  // The socket can be written to: it is connected, or takes more bytes.
+  void on_writable();
+  // Receives some of what has arrived. Returns whether there was anything; sets *is_dry if there is no more.
+  bool receive(bool* is_dry);
+
+ private:
+  void fail(int code);
+  // Takes bytes from the buffer; returns false if the connection has ended.
+  bool parse();
+  void take_greeting();
+  bool begin();
+  bool end();
+
+  const cn_transport_host& host_;
+  const Descriptor socket_;
+  cn_host_connection* connection_ = nullptr;
+  bool is_connected_, is_broken_ = false, is_full_ = false;
+  int failure_ = 0;
+  const std::unique_ptr<Neighbour> neighbour_;
+  uint64_t greeting_size_ = 0;  // bytes of it that are here
+  Greeting greeting_{};
+  Outgoing outgoing_;
+  std::vector<uint64_t> sent_;
+
+  const std::unique_ptr<char[]> buffer_;
+  uint64_t begin_ = 0, end_ = 0;  // of the bytes in the buffer
+  alignas(8) char header_[CN_FRAME_HEADER];
+  uint64_t header_size_ = 0;  // bytes of the header that are here
+  bool is_in_payload_ = false;
+  char* payload_ = nullptr;  // where the rest of the payload goes; NULL: it is dropped
+  uint64_t left_ = 0;        // of the payload
+};
+
+}  // namespace commnet::sockets
+
+#endif  // COMMNET_TRANSPORTS_SOCKETS_STREAM_H_

@@ -1,0 +1,111 @@
+// The transport over UCX, for one endpoint.
+//
+// What UCX has begun to send or to receive in place it cannot take back. detach() and disconnect() therefore let it
+// work until it has ended, for a tenth of a second at most; after that they close the connection. A peer that is
+// reading a payload at that moment may then see other bytes than were sent.
+//
+// UCX finds out whether memory is that of a GPU. This has not yet been run on one. UCX does not defend itself against
+// peers that send it malformed data, and may open ports on all network devices (UCX_NET_DEVICES chooses them): it is
+// for networks that are trusted.
+//
+// Functions that UCX calls only take notes; the host hears of what they say in progress(), or gets sent() and
+// writable() in flush().
+#ifndef COMMNET_TRANSPORTS_UCX_TRANSPORT_H_
+#define COMMNET_TRANSPORTS_UCX_TRANSPORT_H_
+
+#include <commnet/transport.h>
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "core/descriptor.h"
+#include "transports/ucx/connection.h"
+#include "transports/ucx/library.h"
+
+namespace commnet::ucx {
+
+class Transport {
+ public:
+  Transport(const cn_transport_host& host, cn_host_endpoint* endpoint, const cn_transport_settings& settings);
+  ~Transport();
+
+  const char* address() const { return address_.c_str(); }
+  int descriptor() const { return poller_.number(); }
+  bool progress();
+
+  Connection& connect(const std::string& url, cn_host_connection* host_connection);
+  void disconnect(Connection& connection);
+  bool send(Connection& connection, const void* header, const void* payload, uint64_t size, uint64_t cookie);
+  void flush();
+  void detach(Connection& connection, const void* begin, uint64_t size);
+
+ private:
+  // -- transport.cpp
+  void watch(const Descriptor& poller, int descriptor, uint32_t events);
+  void close_endpoint(Connection& connection);
+  void end_connections();
+  void note_failure(Connection& connection, const char* why);
+  void report_failure(Connection& connection);
+  // Lets the worker of a connection work until a condition holds, but no longer than a limit.
+  template <class Condition>
+  void work_until(Connection& connection, Condition&& holds, Clock::duration limit);
+  void rest();
+  void keep_awake(bool keep);
+
+  // -- joining.cpp: how connections begin
+  void listen(const std::string& url);
+  Connection& add(Descriptor socket, bool has_begun);
+  void remove(Connection& connection);
+  bool serve_sockets();
+  void accept(const Descriptor& listener);
+  void serve(Connection& connection);
+  void open_worker(Connection& connection);
+  void open_endpoint(Connection& connection);
+
+  // -- frames.cpp
+  void set_handlers(Connection& connection);
+  Send& take_send(Connection& connection, uint64_t size, uint64_t cookie);
+  void begin(Send& send, Message message);
+  void finish(Send& send, ucs_status_t status);
+  void say_goodbye(Connection& connection);
+  ucs_status_t take(Connection& connection, Message message, const void* header, size_t header_size, void* data,
+                    size_t size, uint64_t flags);
+  bool report_sent();
+  void deliver(Connection& connection);
+  bool begin_frame(Connection& connection);
+  bool end_frame(Connection& connection);
+  void drop(Connection& connection, Arrival& arrival);
+  void drop_arrivals(Connection& connection);
+
+  const Library& ucp_;
+  const cn_transport_host& host_;
+  cn_host_endpoint* const endpoint_;
+  std::string address_;
+  std::vector<Descriptor> listeners_;
+  // The sockets, and with them the workers and the signal that keeps the endpoint from sleeping.
+  Descriptor sockets_, poller_;
+  Signal stays_awake_;
+  bool is_kept_awake_ = false;
+  Clock::time_point last_work_;
+  unsigned turns_ = 0;
+
+  ucp_context_h context_ = nullptr;
+  std::unordered_map<Connection*, std::unique_ptr<Connection>> connections_;
+  std::map<int, Connection*> by_socket_;
+  std::vector<std::unique_ptr<Send>> sends_;
+  std::vector<Send*> free_sends_;
+
+  // What is to be reported, or done in progress().
+  std::vector<std::pair<Connection*, uint64_t>> sent_;
+  std::set<Connection*> writable_, arrived_, failed_, ending_;
+  bool needs_wake_ = false;
+};
+
+}  // namespace commnet::ucx
+
+#endif  // COMMNET_TRANSPORTS_UCX_TRANSPORT_H_

@@ -1,0 +1,7 @@
+// Tries out frames of a peer that has completed the handshake.
+#include "connection.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
+  commnet::fuzz::try_out(bytes, size, true);
+  return 0;
+}

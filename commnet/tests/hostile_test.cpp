@@ -1,0 +1,275 @@
+// Tests that a peer that knows the secret, but does not follow the protocol, harms nobody.
+#include <atomic>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "raw_peer.h"
+#include "support.h"
+
+namespace commnet::tests {
+namespace {
+
+constexpr uint64_t kHuge = std::numeric_limits<uint64_t>::max();
+
+struct Request {
+  cn_token token;
+  uint64_t offset, size, address;
+};
+
+class Hostile : public testing::Test {
+ protected:
+  void SetUp() override {
+    a = make_endpoint("a", "sockets", [](auto& options) {
+      options.listen = "tcp://127.0.0.1:0";
+      options.message_limit = 1 << 20;
+      options.receive_window = 100'000;
+    });
+    raw = std::make_unique<RawPeer>(cn_endpoint_address(a.get()));
+    ASSERT_EQ(raw->greet("raw", "a secret"), CN_OK);
+    peer = cn_find_peer(a.get(), "raw");
+    ASSERT_NE(peer, nullptr);
+  }
+  void expect_thrown_out() {
+    EXPECT_TRUE(raw->is_closed_by_other());
+    EXPECT_TRUE(soon([&] { return !cn_peer_is_connected(peer); }));
+  }
+  cn_token expose(std::vector<uint8_t>& bytes, uint32_t rights) {
+    cn_memory* memory = nullptr;
+    EXPECT_EQ(cn_memory_register(a.get(), bytes.data(), bytes.size(), rights, &memory), CN_OK);
+    cn_token token{};
+    EXPECT_EQ(cn_memory_token(memory, rights, &token), CN_OK);
+    memories.push_back(memory);
+    return token;
+  }
+  void TearDown() override {
+    raw.reset();
+    for (cn_memory* const memory : memories) cn_memory_release(memory);
+  }
+
+  EndpointHandle a;
+  std::unique_ptr<RawPeer> raw;
+  cn_peer* peer = nullptr;
+  std::vector<cn_memory*> memories;
+};
+
+TEST_F(Hostile, MessagesBeyondTheLimit) {
+  raw->send({.type = FrameType::kMessage, .total = kHuge, .size = 10}, "0123456789", 10);
+  expect_thrown_out();
+}
+
+TEST_F(Hostile, MessagesBeyondTheWindow) {
+  const std::vector<uint8_t> bytes(60'000);
+  for (int i = 0; i < 3; ++i)
+    raw->send_right({.type = FrameType::kMessage, .a = 9, .total = bytes.size()}, bytes.data(), bytes.size());
+  expect_thrown_out();
+}
+
+TEST_F(Hostile, PiecesThatDoNotContinueTheirMessage) {
+  raw->send_right({.type = FrameType::kMessage, .offset = 5, .total = 10}, "01234", 5);
+  expect_thrown_out();
+}
+
+TEST_F(Hostile, PiecesLargerThanTheirMessage) {
+  raw->send_right({.type = FrameType::kMessage, .offset = 0, .total = 3}, "01234", 5);
+  expect_thrown_out();
+}
+
+TEST_F(Hostile, PiecesWhoseTotalChanges) {
+  raw->send_right({.type = FrameType::kMessage, .offset = 0, .total = 10}, "01234", 5);
+  raw->send_right({.type = FrameType::kMessage, .offset = 5, .total = 1000}, "01234", 5);
+  expect_thrown_out();
+}
+
+TEST_F(Hostile, PiecesWithoutBytes) {
+  raw->send_right({.type = FrameType::kMessage, .offset = 0, .total = 10});
+  expect_thrown_out();
+}
+
+TEST_F(Hostile, ControlFramesThatAreTooLong) {
+  raw->send({.type = FrameType::kResult, .id = 1, .size = kHuge});
+  expect_thrown_out();
+}
+
+TEST_F(Hostile, UnknownFrames) {
+  for (const int type : {0, 1, 2, 3, 4, 17, 255}) {
+    SetUp();
+    raw->send_right({.type = static_cast<FrameType>(type)});
+    expect_thrown_out();
+  }
+}
+
+TEST_F(Hostile, WritesWithFewerOrMoreBytesThanTheySay) {
+  std::vector<uint8_t> memory(1000, 1);
+  const cn_token token = expose(memory, CN_READ | CN_WRITE);
+  std::vector<uint8_t> payload(sizeof(Request) + 50, 9);
+  for (const uint64_t size : {uint64_t{49}, uint64_t{51}, uint64_t{0}, uint64_t{1000}}) {
+    SetUp();
+    const cn_token fresh = expose(memory, CN_READ | CN_WRITE);
+    const Request request{fresh, 0, size, 0};
+    std::memcpy(payload.data(), &request, sizeof request);
+    raw->send_right({.type = FrameType::kWrite, .id = 1}, payload.data(), payload.size());
+    expect_thrown_out();
+  }
+  (void)token;
+  EXPECT_EQ(memory, std::vector<uint8_t>(1000, 1));
+}
+
+TEST_F(Hostile, OffsetsThatOverflow) {
+  std::vector<uint8_t> memory(1000, 1);
+  const cn_token token = expose(memory, CN_READ | CN_WRITE);
+  uint64_t id = 0;
+  for (const auto [offset, size] :
+       {std::pair{kHuge - 5, uint64_t{10}}, std::pair{kHuge, kHuge}, std::pair{uint64_t{1000}, uint64_t{1}},
+        std::pair{uint64_t{1}, kHuge}, std::pair{uint64_t{990}, uint64_t{11}}}) {
+    const Request request{token, offset, size, 0};
+    raw->send_right({.type = FrameType::kRead, .id = ++id}, &request, sizeof request);
+    RawPeer::Arrived arrived;
+    ASSERT_TRUE(raw->receive(FrameType::kResult, arrived));
+    EXPECT_EQ(arrived.frame.status, CN_OUT_OF_RANGE);
+    EXPECT_EQ(arrived.frame.id, id);
+  }
+}
+
+TEST_F(Hostile, WritePiecesOutsideOfTheirRange) {
+  std::vector<uint8_t> memory(200'000, 1);
+  const cn_token token = expose(memory, CN_WRITE);
+  const Request request{token, 50'000, 100'000, 0};
+  for (const auto [offset, size] : {std::pair{uint64_t{99'999}, uint64_t{2}}, std::pair{kHuge, uint64_t{2}},
+                                    std::pair{uint64_t{0}, kHuge}, std::pair{uint64_t{0}, uint64_t{100'001}}}) {
+    SetUp();
+    const cn_token fresh = expose(memory, CN_WRITE);
+    Request fresh_request = request;
+    fresh_request.token = fresh;
+    raw->send_right({.type = FrameType::kWrite, .id = 1}, &fresh_request, sizeof fresh_request);
+    RawPeer::Arrived arrived;
+    ASSERT_TRUE(raw->receive(FrameType::kResult, arrived));
+    EXPECT_EQ(arrived.frame.flags, kGoOn);
+    raw->send({.type = FrameType::kWritePiece, .id = 1, .offset = offset, .size = size}, "ab", 2);
+    expect_thrown_out();
+  }
+  EXPECT_EQ(memory, std::vector<uint8_t>(200'000, 1));
+}
+
+// The memory of a request that was taken back must not be read by way of another request with its number.
+TEST_F(Hostile, NumbersThatAreUsedAgainGiveNoRights) {
+  std::vector<uint8_t> readable(8 << 20, 1), secret(8 << 20, 2);
+  const cn_token can_read = expose(readable, CN_READ), can_write = expose(secret, CN_WRITE);
+  const Request read{can_read, 0, readable.size(), 0}, write{can_write, 0, secret.size(), 0};
+  // While this side does not receive, the first read stays in its turn.
+  raw->send_right({.type = FrameType::kRead, .id = 1}, &read, sizeof read);
+  raw->send_right({.type = FrameType::kRead, .id = 2}, &read, sizeof read);
+  usleep(50'000);
+  raw->send_right({.type = FrameType::kCancel, .id = 2});
+  raw->send_right({.type = FrameType::kWrite, .id = 2}, &write, sizeof write);
+  raw->send_right({.type = FrameType::kPing});
+  RawPeer::Arrived arrived;
+  while (raw->receive(arrived) && arrived.frame.type != FrameType::kPong)
+    for (const uint8_t byte : arrived.payload) ASSERT_TRUE(arrived.frame.type != FrameType::kReadPiece || byte == 1);
+  for (int i = 0; i < 20 && raw->receive(arrived); ++i) {
+    if (arrived.frame.type == FrameType::kReadPiece) {
+      ASSERT_EQ(arrived.payload[0], 1);
+      if (arrived.frame.id == 1 && arrived.frame.offset + arrived.payload.size() == readable.size()) break;
+    }
+  }
+}
+
+TEST_F(Hostile, ReadPiecesOutsideOfTheirRange) {
+  for (const auto [offset, size] :
+       {std::pair{uint64_t{0}, uint64_t{101}}, std::pair{kHuge, uint64_t{1}}, std::pair{uint64_t{100}, uint64_t{1}}}) {
+    SetUp();
+    std::vector<uint8_t> guarded(300, 7);
+    const cn_token token{};
+    cn_operation* operation = nullptr;
+    ASSERT_EQ(cn_read(peer, &token, 0, guarded.data() + 100, 100, nullptr, &operation), CN_OK);
+    RawPeer::Arrived arrived;
+    ASSERT_TRUE(raw->receive(FrameType::kRead, arrived));
+    raw->send({.type = FrameType::kReadPiece, .id = arrived.frame.id, .offset = offset, .size = size}, "x", 1);
+    expect_thrown_out();
+    EXPECT_EQ(cn_wait(operation, kPatience), CN_PEER_LOST);
+    EXPECT_NE(std::string(cn_error()).find("'raw'"), std::string::npos);
+    cn_operation_release(operation);
+    for (size_t i = 0; i < 300; ++i) EXPECT_TRUE(guarded[i] == 7 || (i >= 100 && i < 200));
+  }
+}
+
+// A read must not end while a piece of it still arrives over another connection.
+TEST_F(Hostile, PiecesTwice) {
+  std::vector<uint8_t> bytes(200'000);
+  const cn_token token{};
+  cn_operation* operation = nullptr;
+  ASSERT_EQ(cn_read(peer, &token, 0, bytes.data(), bytes.size(), nullptr, &operation), CN_OK);
+  RawPeer::Arrived arrived;
+  ASSERT_TRUE(raw->receive(FrameType::kRead, arrived));
+  RawPeer second(cn_endpoint_address(a.get()));
+  ASSERT_EQ(second.greet("raw", "a secret", 1, raw->link()), CN_OK);
+  // The second connection begins the whole range, the first one sends it.
+  const std::vector<uint8_t> sent(bytes.size(), 5);
+  second.send({.type = FrameType::kReadPiece, .id = arrived.frame.id, .size = sent.size()}, sent.data(), 100'000);
+  usleep(20'000);
+  raw->send_right({.type = FrameType::kReadPiece, .id = arrived.frame.id}, sent.data(), sent.size());
+  EXPECT_EQ(cn_wait(operation, kPatience), CN_PEER_LOST);
+  cn_operation_release(operation);
+  expect_thrown_out();
+}
+
+// The destination is free once the read has ended, whatever still arrives for it.
+TEST_F(Hostile, AResultBeforeThePiecesAreThere) {
+  auto bytes = std::make_unique<std::vector<uint8_t>>(200'000);
+  const cn_token token{};
+  cn_operation* operation = nullptr;
+  ASSERT_EQ(cn_read(peer, &token, 0, bytes->data(), bytes->size(), nullptr, &operation), CN_OK);
+  RawPeer::Arrived arrived;
+  ASSERT_TRUE(raw->receive(FrameType::kRead, arrived));
+  RawPeer second(cn_endpoint_address(a.get()));
+  ASSERT_EQ(second.greet("raw", "a secret", 1, raw->link()), CN_OK);
+  const std::vector<uint8_t> sent(bytes->size(), 5);
+  second.send({.type = FrameType::kReadPiece, .id = arrived.frame.id, .size = sent.size()}, sent.data(), 100'000);
+  usleep(20'000);
+  raw->send_right({.type = FrameType::kResult, .status = CN_DENIED, .id = arrived.frame.id}, "no", 2);
+  EXPECT_EQ(cn_wait(operation, kPatience), CN_DENIED);
+  cn_operation_release(operation);
+  bytes.reset();  // a sanitizer finds whoever still writes there
+  second.send_bytes(sent.data(), 100'000);
+  raw->send_right({.type = FrameType::kPing});
+  EXPECT_TRUE(raw->receive(FrameType::kPong, arrived));
+}
+
+TEST_F(Hostile, ResultsOfOperationsThatThereAreNot) {
+  raw->send_right({.type = FrameType::kResult, .id = 12345});
+  raw->send_right({.type = FrameType::kResult, .flags = kGoOn, .id = 12345, .offset = 1});
+  raw->send_right({.type = FrameType::kPulled, .id = 12345});
+  raw->send_right({.type = FrameType::kCancel, .id = 12345});
+  raw->send_right({.type = FrameType::kCredit, .total = kHuge});
+  raw->send_right({.type = FrameType::kReadPiece, .id = 77}, "abc", 3);
+  raw->send_right({.type = FrameType::kWritePiece, .id = 77}, "abc", 3);
+  raw->send_right({.type = FrameType::kPing});
+  RawPeer::Arrived arrived;
+  EXPECT_TRUE(raw->receive(FrameType::kPong, arrived));
+}
+
+TEST_F(Hostile, AddressesForMemoryThatItDoesNotShare) {
+  std::vector<uint8_t> bytes(200'000);
+  const cn_token token{};
+  cn_operation* operation = nullptr;
+  ASSERT_EQ(cn_read(peer, &token, 0, bytes.data(), bytes.size(), nullptr, &operation), CN_OK);
+  RawPeer::Arrived arrived;
+  ASSERT_TRUE(raw->receive(FrameType::kRead, arrived));
+  raw->send_right({.type = FrameType::kResult, .flags = kGoOn, .id = arrived.frame.id, .offset = 0x1000});
+  EXPECT_EQ(cn_wait(operation, kPatience), CN_PEER_LOST);
+  cn_operation_release(operation);
+}
+
+TEST_F(Hostile, TooManyRequests) {
+  std::vector<uint8_t> memory(1 << 20);
+  const cn_token token = expose(memory, CN_WRITE);
+  const Request request{token, 0, memory.size(), 0};
+  uint64_t id = 0;
+  bool is_open = true;
+  while (is_open && id < 200'000)
+    is_open = raw->send_right({.type = FrameType::kWrite, .id = ++id}, &request, sizeof request);
+  EXPECT_TRUE(soon([&] { return !cn_peer_is_connected(peer); }));
+}
+
+}  // namespace
+}  // namespace commnet::tests

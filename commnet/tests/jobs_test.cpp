@@ -1,0 +1,79 @@
+// Tests how the endpoints of a job find each other.
+#include <cstdlib>
+#include <filesystem>
+#include <thread>
+#include <vector>
+
+#include "support.h"
+
+namespace commnet::tests {
+namespace {
+
+// Joins `size` endpoints, each on a thread of its own, and returns their statuses.
+std::vector<cn_status> join_all(uint32_t size, const std::string& meeting, uint32_t missing = UINT32_MAX) {
+  std::vector<cn_status> statuses(size, CN_OK);
+  std::vector<EndpointHandle> endpoints;
+  for (uint32_t rank = 0; rank < size; ++rank)
+    endpoints.push_back(make_endpoint("rank" + std::to_string(rank), "sockets"));
+  std::vector<std::thread> threads;
+  for (uint32_t rank = 0; rank < size; ++rank) {
+    if (rank == missing) continue;
+    threads.emplace_back([&, rank] {
+      const uint32_t patience = missing == UINT32_MAX ? 20'000 : 300;
+      const cn_job_options options{sizeof options, rank, size, meeting.c_str(), patience};
+      std::vector<cn_peer*> peers(size);
+      statuses[rank] = cn_join(endpoints[rank].get(), &options, peers.data(), size);
+      if (statuses[rank] != CN_OK) return;
+      for (uint32_t other = 0; other < size; ++other) {
+        const std::string expected = other == rank ? "" : "rank" + std::to_string(other);
+        EXPECT_EQ(std::string(cn_peer_name(peers[other])), expected);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  return statuses;
+}
+
+std::string fresh_folder() {
+  char name[] = "/tmp/commnet-jobs-XXXXXX";
+  return mkdtemp(name);
+}
+
+TEST(Jobs, EndpointsMeetByFiles) {
+  const std::string folder = fresh_folder();
+  for (const cn_status status : join_all(5, "file:" + folder)) EXPECT_EQ(status, CN_OK);
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Jobs, EndpointsMeetAtARendezvous) {
+  for (const cn_status status : join_all(6, "tcp://127.0.0.1:47113")) EXPECT_EQ(status, CN_OK);
+}
+
+TEST(Jobs, AMissingRankEndsTheMeeting) {
+  const std::string folder = fresh_folder();
+  const auto statuses = join_all(3, "file:" + folder, 1);
+  EXPECT_EQ(statuses[0], CN_TIMED_OUT);
+  EXPECT_EQ(statuses[2], CN_TIMED_OUT);
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(join_all(3, "tcp://127.0.0.1:47114", 2)[0], CN_TIMED_OUT);
+  EXPECT_EQ(join_all(2, "tcp://127.0.0.1:47115", 0)[1], CN_TIMED_OUT);
+}
+
+TEST(Jobs, TheEnvironmentSaysRankAndSize) {
+  uint32_t rank = 9, size = 9;
+  for (const char* variable : {"COMMNET_RANK", "COMMNET_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",
+                               "PMI_RANK", "PMI_SIZE", "SLURM_PROCID", "SLURM_NTASKS"})
+    unsetenv(variable);
+  EXPECT_EQ(cn_job_of_environment(&rank, &size), CN_UNSUPPORTED);
+  setenv("SLURM_PROCID", "2", 1);
+  setenv("SLURM_NTASKS", "4", 1);
+  EXPECT_EQ(cn_job_of_environment(&rank, &size), CN_OK);
+  EXPECT_EQ(rank, 2u);
+  EXPECT_EQ(size, 4u);
+  setenv("COMMNET_RANK", "x", 1);
+  EXPECT_EQ(cn_job_of_environment(&rank, &size), CN_INVALID_ARGUMENT);
+  for (const char* variable : {"COMMNET_RANK", "SLURM_PROCID", "SLURM_NTASKS"}) unsetenv(variable);
+}
+
+}  // namespace
+}  // namespace commnet::tests

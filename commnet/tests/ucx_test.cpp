@@ -1,0 +1,339 @@
+// Tests what is particular to the transport over UCX: processes that end, payloads under way, and when it is used.
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <thread>
+#include <vector>
+
+#include "support.h"
+
+namespace commnet::tests {
+namespace {
+
+constexpr const char* kDescriptor = "COMMNET_TEST_DESCRIPTOR";
+constexpr size_t kLarge = 70'000'003;
+
+uint8_t byte_at(size_t i) { return static_cast<uint8_t>(i * 31 + (i >> 13)); }
+
+EndpointHandle make_ucx(const std::string& name, uint32_t flags = 0) {
+  return make_endpoint(name, "ucx", [&](cn_endpoint_options& options) { options.flags = flags; });
+}
+
+template <class Condition>
+bool wait_until(Condition&& holds) {
+  for (int i = 0; i < 20'000 && !holds(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return holds();
+}
+
+struct Introduction {
+  char address[512];
+  cn_token token;
+};
+
+// What the other process does: it sends back what it gets, and has memory.
+TEST(UcxOther, DISABLED_Serves) {
+  const char* const descriptor = std::getenv(kDescriptor);
+  if (!descriptor) GTEST_SKIP();
+  const EndpointHandle own = make_ucx("other");
+  ASSERT_NE(own, nullptr);
+  const auto echo = [](void*, cn_message* message) {
+    cn_call call{};
+    call.struct_size = sizeof call;
+    call.flags = CN_COPY;
+    cn_send(cn_message_peer(message), 1, 0, cn_message_data(message), cn_message_size(message), &call, nullptr);
+  };
+  ASSERT_EQ(cn_set_handler(own.get(), 1, echo, nullptr), CN_OK);
+  std::vector<uint8_t> bytes(kLarge);
+  for (size_t i = 0; i < kLarge; ++i) bytes[i] = byte_at(i);
+  cn_memory* memory = nullptr;
+  ASSERT_EQ(cn_memory_register(own.get(), bytes.data(), bytes.size(), CN_READ | CN_WRITE, &memory), CN_OK);
+  Introduction introduction{};
+  std::strcpy(introduction.address, cn_endpoint_address(own.get()));
+  cn_memory_token(memory, CN_READ | CN_WRITE, &introduction.token);
+  ASSERT_EQ(write(std::atoi(descriptor), &introduction, sizeof introduction), ssize_t{sizeof introduction});
+  for (;;) pause();
+}
+
+// Another process with an endpoint. It is started afresh, as UCX does not work after fork().
+class UcxProcess : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!is_available("ucx")) GTEST_SKIP() << cn_error();
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    setenv(kDescriptor, std::to_string(ends[1]).c_str(), 1);
+    char program[] = "/proc/self/exe", filter[] = "--gtest_filter=UcxOther.DISABLED_Serves",
+         all[] = "--gtest_also_run_disabled_tests", quiet[] = "--gtest_brief=1";
+    char* const arguments[] = {program, filter, all, quiet, nullptr};
+    ASSERT_EQ(posix_spawn(&process, program, nullptr, nullptr, arguments, environ), 0);
+    unsetenv(kDescriptor);
+    close(ends[1]);
+    ASSERT_EQ(read(ends[0], &other, sizeof other), ssize_t{sizeof other});
+    close(ends[0]);
+    own = make_ucx("own");
+    peer = connect(own.get(), other.address);
+    ASSERT_NE(peer, nullptr);
+  }
+  void TearDown() override { end_process(); }
+
+  void end_process() {
+    if (process <= 0) return;
+    kill(process, SIGKILL);
+    waitpid(process, nullptr, 0);
+    process = 0;
+  }
+
+  pid_t process = 0;
+  Introduction other{};
+  EndpointHandle own;
+  cn_peer* peer = nullptr;
+};
+
+TEST_F(UcxProcess, ReadsAndWritesManyBytes) {
+  std::vector<uint8_t> here(kLarge);
+  ASSERT_EQ(
+      complete([&](cn_operation** op) { return cn_read(peer, &other.token, 0, here.data(), kLarge, nullptr, op); }),
+      CN_OK)
+      << cn_error();
+  size_t wrong = 0;
+  for (size_t i = 0; i < kLarge; ++i) wrong += here[i] != byte_at(i);
+  EXPECT_EQ(wrong, 0u);
+  for (uint8_t& byte : here) byte ^= 0x5a;
+  ASSERT_EQ(
+      complete([&](cn_operation** op) { return cn_write(peer, &other.token, 0, here.data(), kLarge, nullptr, op); }),
+      CN_OK)
+      << cn_error();
+  std::vector<uint8_t> again(kLarge);
+  ASSERT_EQ(
+      complete([&](cn_operation** op) { return cn_read(peer, &other.token, 0, again.data(), kLarge, nullptr, op); }),
+      CN_OK)
+      << cn_error();
+  EXPECT_EQ(here, again);
+}
+
+TEST_F(UcxProcess, MessagesOfAllSizesKeepTheirOrder) {
+  struct Seen {
+    std::atomic<size_t> count{0}, wrong{0};
+    std::vector<std::vector<uint8_t>> sent;
+  } seen;
+  for (size_t i = 0; i < 400; ++i) {
+    const size_t size = i % 7 == 0 ? 300'000 + i * 1000 : i % 3 == 0 ? 20'000 + i : i;
+    seen.sent.emplace_back(size);
+    for (size_t k = 0; k < size; ++k) seen.sent.back()[k] = byte_at(k + i);
+  }
+  const auto take = [](void* user, cn_message* message) {
+    Seen& all = *static_cast<Seen*>(user);
+    const std::vector<uint8_t>& expected = all.sent[all.count];
+    const size_t size = cn_message_size(message);
+    all.wrong += size != expected.size() || std::memcmp(cn_message_data(message), expected.data(), size) != 0;
+    ++all.count;
+  };
+  ASSERT_EQ(cn_set_handler(own.get(), 1, take, &seen), CN_OK);
+  for (const auto& message : seen.sent)
+    ASSERT_EQ(cn_send(peer, 1, 0, message.data(), message.size(), nullptr, nullptr), CN_OK) << cn_error();
+  EXPECT_TRUE(wait_until([&] { return seen.count == seen.sent.size(); })) << seen.count;
+  EXPECT_EQ(seen.wrong, 0u);
+}
+
+TEST_F(UcxProcess, AKilledPeerIsLost) {
+  std::vector<uint8_t> here(kLarge);
+  cn_operation* operation = nullptr;
+  ASSERT_EQ(cn_read(peer, &other.token, 0, here.data(), kLarge, nullptr, &operation), CN_OK);
+  end_process();
+  const cn_status status = cn_wait(operation, kPatience);
+  EXPECT_TRUE(status == CN_PEER_LOST || status == CN_OK) << cn_error();
+  cn_operation_release(operation);
+  EXPECT_TRUE(wait_until([&] { return !cn_peer_is_connected(peer); }));
+  EXPECT_EQ(cn_send(peer, 1, 0, nullptr, 0, nullptr, nullptr), CN_PEER_LOST);
+  operation = nullptr;
+  ASSERT_EQ(cn_connect(own.get(), other.address, nullptr, &operation), CN_OK) << cn_error();
+  EXPECT_EQ(cn_wait(operation, kPatience), CN_UNREACHABLE) << cn_error();
+  cn_operation_release(operation);
+}
+
+TEST_F(UcxProcess, MemoryIsFreeAfterACancel) {
+  for (int i = 0; i < 20; ++i) {
+    std::vector<uint8_t> here(kLarge / 4);
+    cn_operation* operation = nullptr;
+    const bool reads = i % 2 == 0;
+    ASSERT_EQ(reads ? cn_read(peer, &other.token, 0, here.data(), here.size(), nullptr, &operation)
+                    : cn_write(peer, &other.token, 0, here.data(), here.size(), nullptr, &operation),
+              CN_OK)
+        << cn_error();
+    std::this_thread::sleep_for(std::chrono::microseconds(300 * i));
+    cn_cancel(operation);
+    const cn_status status = cn_wait(operation, kPatience);
+    EXPECT_TRUE(status == CN_CANCELLED || status == CN_OK) << cn_error();
+    cn_operation_release(operation);
+    std::fill(here.begin(), here.end(), uint8_t{7});
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    EXPECT_EQ(std::count(here.begin(), here.end(), uint8_t{7}), static_cast<std::ptrdiff_t>(here.size()));
+  }
+  EXPECT_TRUE(cn_peer_is_connected(peer));
+}
+
+TEST_F(UcxProcess, AStoppedPeerDoesNotHoldUpACancel) {
+  std::vector<uint8_t> here(kLarge);
+  kill(process, SIGSTOP);
+  cn_operation* operation = nullptr;
+  ASSERT_EQ(cn_send(peer, 9, 0, here.data(), here.size(), nullptr, &operation), CN_OK) << cn_error();
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  const auto begin = std::chrono::steady_clock::now();
+  cn_cancel(operation);
+  cn_wait(operation, kPatience);
+  cn_operation_release(operation);
+  own.reset();
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
+}
+
+class Ucx : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!is_available("ucx")) GTEST_SKIP() << cn_error();
+  }
+};
+
+TEST_F(Ucx, IsUsedOnlyWhereItIsNamed) {
+  cn_endpoint* endpoint = nullptr;
+  ASSERT_EQ(cn_endpoint_create(nullptr, &endpoint), CN_OK) << cn_error();
+  EXPECT_EQ(std::string(cn_endpoint_address(endpoint)).find("ucx:"), std::string::npos);
+  cn_endpoint_close(endpoint);
+  cn_endpoint_options options{};
+  options.struct_size = sizeof options;
+  options.listen = "ucx://127.0.0.1:0,tcp://127.0.0.1:0";
+  ASSERT_EQ(cn_endpoint_create(&options, &endpoint), CN_OK) << cn_error();
+  const std::string address = cn_endpoint_address(endpoint);
+  EXPECT_NE(address.find("ucx://127.0.0.1:"), std::string::npos) << address;
+  EXPECT_NE(address.find("tcp://127.0.0.1:"), std::string::npos) << address;
+  const EndpointHandle other = make_endpoint("other", "ucx,sockets", [](cn_endpoint_options& changed) {
+    changed.listen = "none";
+    changed.secret = nullptr;
+    changed.secret_size = 0;
+  });
+  EXPECT_EQ(std::string(cn_endpoint_address(other.get())), "other@");
+  cn_peer* const peer = connect(other.get(), address.c_str());
+  ASSERT_NE(peer, nullptr);
+  EXPECT_STREQ(cn_peer_transport(peer), "ucx");
+  cn_endpoint_close(endpoint);
+}
+
+TEST_F(Ucx, BadUrlsAreRefused) {
+  cn_endpoint_options options{};
+  options.struct_size = sizeof options;
+  options.transports = "ucx";
+  for (const char* const listen : {"ucx:", "ucx://", "ucx://127.0.0.1", "ucx://no.such.host.invalid:1"}) {
+    options.listen = listen;
+    cn_endpoint* endpoint = nullptr;
+    EXPECT_EQ(cn_endpoint_create(&options, &endpoint), CN_INVALID_ARGUMENT) << listen;
+    EXPECT_NE(std::string(cn_error()).find("must be ucx://host:port"), std::string::npos) << cn_error();
+    cn_endpoint_close(endpoint);
+  }
+  const EndpointHandle own = make_ucx("own");
+  // A port at which nobody listens.
+  EXPECT_EQ(complete([&](cn_operation** op) { return cn_connect(own.get(), "x@ucx://127.0.0.1:1", nullptr, op); }),
+            CN_UNREACHABLE);
+}
+
+TEST_F(Ucx, APortInUseIsAnError) {
+  const EndpointHandle first = make_ucx("first");
+  const std::string address = cn_endpoint_address(first.get());
+  cn_endpoint_options options{};
+  options.struct_size = sizeof options;
+  options.transports = "ucx";
+  const std::string url = address.substr(address.find('@') + 1);
+  options.listen = url.c_str();
+  cn_endpoint* endpoint = nullptr;
+  EXPECT_EQ(cn_endpoint_create(&options, &endpoint), CN_SYSTEM_ERROR);
+  EXPECT_NE(std::string(cn_error()).find(url), std::string::npos) << cn_error();
+}
+
+TEST_F(Ucx, BothSidesConnectAtTheSameTime) {
+  for (int i = 0; i < 10; ++i) {
+    const EndpointHandle a = make_ucx("a"), b = make_ucx("b");
+    cn_operation *from_a = nullptr, *from_b = nullptr;
+    ASSERT_EQ(cn_connect(a.get(), cn_endpoint_address(b.get()), nullptr, &from_a), CN_OK) << cn_error();
+    ASSERT_EQ(cn_connect(b.get(), cn_endpoint_address(a.get()), nullptr, &from_b), CN_OK) << cn_error();
+    EXPECT_EQ(cn_wait(from_a, kPatience), CN_OK) << cn_error();
+    EXPECT_EQ(cn_wait(from_b, kPatience), CN_OK) << cn_error();
+    EXPECT_TRUE(cn_peer_is_connected(cn_operation_peer(from_a)));
+    cn_operation_release(from_a);
+    cn_operation_release(from_b);
+  }
+}
+
+TEST_F(Ucx, PeersConnectAgain) {
+  const EndpointHandle a = make_ucx("a"), b = make_ucx("b");
+  for (int i = 0; i < 10; ++i) {
+    cn_peer* const peer = connect(a.get(), cn_endpoint_address(b.get()));
+    ASSERT_NE(peer, nullptr);
+    EXPECT_EQ(cn_disconnect(peer), CN_OK) << cn_error();
+    EXPECT_FALSE(cn_peer_is_connected(peer));
+  }
+}
+
+TEST_F(Ucx, WhatWasSentArrivesThoughTheSenderCloses) {
+  const EndpointHandle b = make_ucx("b");
+  std::atomic<uint64_t> arrived{0};
+  const auto count = [](void* user, cn_message* message) {
+    *static_cast<std::atomic<uint64_t>*>(user) += cn_message_size(message);
+  };
+  ASSERT_EQ(cn_set_handler(b.get(), 1, count, &arrived), CN_OK);
+  const std::vector<uint8_t> bytes(100'000);
+  for (int i = 0; i < 10; ++i) {
+    const EndpointHandle a = make_ucx("a" + std::to_string(i));
+    cn_peer* const peer = connect(a.get(), cn_endpoint_address(b.get()));
+    ASSERT_NE(peer, nullptr);
+    for (int k = 0; k < 20; ++k)
+      ASSERT_EQ(complete([&](cn_operation** op) { return cn_send(peer, 1, 0, bytes.data(), 5'000u * k, nullptr, op); }),
+                CN_OK);
+  }
+  EXPECT_TRUE(wait_until([&] { return arrived == 10 * 5'000u * 190; })) << arrived;
+}
+
+TEST_F(Ucx, EndpointsWithoutThreadsWorkInOne) {
+  const EndpointHandle a = make_ucx("a", CN_MANUAL_PROGRESS), b = make_ucx("b", CN_MANUAL_PROGRESS);
+  cn_operation* operation = nullptr;
+  ASSERT_EQ(cn_connect(a.get(), cn_endpoint_address(b.get()), nullptr, &operation), CN_OK) << cn_error();
+  const auto run = [&] {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (!cn_test(operation, nullptr) && std::chrono::steady_clock::now() < end) {
+      cn_progress(a.get(), 0);
+      cn_progress(b.get(), 0);
+    }
+  };
+  run();
+  ASSERT_EQ(cn_wait(operation, 0), CN_OK) << cn_error();
+  cn_peer* const peer = cn_operation_peer(operation);
+  cn_operation_release(operation);
+  std::vector<uint8_t> there(5'000'000, 3), here(5'000'000);
+  cn_memory* memory = nullptr;
+  ASSERT_EQ(cn_memory_register(b.get(), there.data(), there.size(), CN_READ, &memory), CN_OK);
+  cn_token token;
+  cn_memory_token(memory, CN_READ, &token);
+  ASSERT_EQ(cn_read(peer, &token, 0, here.data(), here.size(), nullptr, &operation), CN_OK);
+  run();
+  EXPECT_EQ(cn_wait(operation, 0), CN_OK) << cn_error();
+  cn_operation_release(operation);
+  EXPECT_EQ(here, there);
+  cn_memory_release(memory);
+}
+
+TEST_F(Ucx, AnIdleEndpointSleeps) {
+  const EndpointHandle a = make_ucx("a"), b = make_ucx("b");
+  ASSERT_NE(connect(a.get(), cn_endpoint_address(b.get())), nullptr);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  const std::clock_t begin = std::clock();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_LT(std::clock() - begin, CLOCKS_PER_SEC / 20);
+}
+
+}  // namespace
+}  // namespace commnet::tests
