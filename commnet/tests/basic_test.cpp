@@ -66,18 +66,21 @@ TEST_P(Basic, ReadsAndWritesReachMemory) {
     ASSERT_EQ(cn_memory_register(b.get(), there.data(), there.size(), CN_READ | CN_WRITE, &memory), CN_OK);
     cn_token token;
     ASSERT_EQ(cn_memory_token(memory, CN_READ | CN_WRITE, &token), CN_OK);
-    EXPECT_EQ(complete([&](cn_operation** op) { return cn_read(to_b, &token, 7, here.data(), size, nullptr, op); }), CN_OK)
+    EXPECT_EQ(complete([&](cn_operation** op) { return cn_read(to_b, &token, 7, here.data(), size, nullptr, op); }),
+              CN_OK)
         << cn_error();
     EXPECT_EQ(std::memcmp(here.data(), there.data() + 7, size), 0) << size;
     for (uint8_t& byte : here) byte = static_cast<uint8_t>(byte * 3 + 1);
-    EXPECT_EQ(complete([&](cn_operation** op) { return cn_write(to_b, &token, 3, here.data(), size, nullptr, op); }), CN_OK)
+    EXPECT_EQ(complete([&](cn_operation** op) { return cn_write(to_b, &token, 3, here.data(), size, nullptr, op); }),
+              CN_OK)
         << cn_error();
     EXPECT_EQ(std::memcmp(here.data(), there.data() + 3, size), 0) << size;
     EXPECT_EQ(there[2], 5);
     EXPECT_EQ(complete([&](cn_operation** op) { return cn_read(to_b, &token, 11, here.data(), size, nullptr, op); }),
               CN_OUT_OF_RANGE);
     cn_memory_release(memory);
-    EXPECT_EQ(complete([&](cn_operation** op) { return cn_read(to_b, &token, 7, here.data(), size, nullptr, op); }), CN_DENIED);
+    EXPECT_EQ(complete([&](cn_operation** op) { return cn_read(to_b, &token, 7, here.data(), size, nullptr, op); }),
+              CN_DENIED);
   }
 }
 
@@ -94,7 +97,9 @@ TEST_P(Basic, ALostPeerFailsItsOperations) {
 TEST_P(Basic, AWrongSecretIsDenied) {
   const EndpointHandle stranger =
       make_endpoint("stranger", GetParam().first, [](cn_endpoint_options& options) { options.secret = "another!"; });
-  EXPECT_EQ(complete([&](cn_operation** op) { return cn_connect(stranger.get(), cn_endpoint_address(b.get()), nullptr, op); }),
+  EXPECT_EQ(complete([&](cn_operation** op) {
+              return cn_connect(stranger.get(), cn_endpoint_address(b.get()), nullptr, op);
+            }),
             CN_DENIED);
 }
 

@@ -48,10 +48,10 @@ typedef enum cn_status {
   CN_FULL = 8,             /* the peer receives too slowly: `send_limit` bytes wait already */
   CN_NO_HANDLER = 9,       /* the peer has no handler of that number */
   CN_OUT_OF_MEMORY = 10,
-  CN_CLOSED = 11,          /* the object was closed before */
-  CN_UNSUPPORTED = 12,     /* no transport that both sides have, or a library that is not installed */
-  CN_SYSTEM_ERROR = 13,    /* the operating system refused a call */
-  CN_INTERNAL_ERROR = 14   /* a fault of this library */
+  CN_CLOSED = 11,        /* the object was closed before */
+  CN_UNSUPPORTED = 12,   /* no transport that both sides have, or a library that is not installed */
+  CN_SYSTEM_ERROR = 13,  /* the operating system refused a call */
+  CN_INTERNAL_ERROR = 14 /* a fault of this library */
 } cn_status;
 
 /* Returns the text of the last error on this thread; "" without one. It is valid until the next error. */
@@ -231,11 +231,11 @@ typedef enum cn_event_kind {
 typedef struct cn_event {
   uint32_t struct_size; /* sizeof(cn_event), set by the caller */
   cn_event_kind kind;
-  void* user;           /* of the call or of the event handler */
-  cn_status status;     /* of the operation; of a peer that left, why */
-  const char* error;    /* its text; NULL for CN_OK. Valid until the next call of cn_next_event() on this endpoint */
-  cn_message* message;  /* of CN_EVENT_MESSAGE */
-  cn_peer* peer;        /* of CN_EVENT_JOINED and CN_EVENT_LEFT */
+  void* user;          /* of the call or of the event handler */
+  cn_status status;    /* of the operation; of a peer that left, why */
+  const char* error;   /* its text; NULL for CN_OK. Valid until the next call of cn_next_event() on this endpoint */
+  cn_message* message; /* of CN_EVENT_MESSAGE */
+  cn_peer* peer;       /* of CN_EVENT_JOINED and CN_EVENT_LEFT */
 } cn_event;
 
 /* Sets whether peers that join and leave become events; by default they do not. */
@@ -243,11 +243,11 @@ CN_API cn_status cn_watch_peers(cn_endpoint* endpoint, bool watch);
 /* Takes the next event, for which it waits at most `timeout_ms` (0: not at all, negative: without a limit). Returns
  * CN_TIMED_OUT if there is none. */
 CN_API cn_status cn_next_event(cn_endpoint* endpoint, cn_event* event, int64_t timeout_ms);
-/* Returns a file descriptor that is readable while there are events, for an event loop. It belongs to the endpoint. With
- * CN_MANUAL_PROGRESS it is readable while there is work for cn_progress(), too. */
+/* Returns a file descriptor that is readable while there are events, for an event loop. It belongs to the endpoint.
+ * With CN_MANUAL_PROGRESS it is readable while there is work for cn_progress(), too. */
 CN_API int cn_event_descriptor(cn_endpoint* endpoint);
-/* Does the work that is there, for endpoints with CN_MANUAL_PROGRESS. Waits for some for at most `timeout_ms` (0: not at
- * all). */
+/* Does the work that is there, for endpoints with CN_MANUAL_PROGRESS. Waits for some for at most `timeout_ms` (0: not
+ * at all). */
 CN_API cn_status cn_progress(cn_endpoint* endpoint, int64_t timeout_ms);
 
 /* ------------------------------------------------------------------------------------------------ jobs */
@@ -264,8 +264,8 @@ typedef struct cn_job_options {
 } cn_job_options;
 
 /* Connects an endpoint with all others of its job, and waits for that. Sets peers[i] to the peer of rank i, for all
- * ranks up to `size`; that of its own rank is NULL. `options` may be NULL if the environment says everything. `capacity`
- * is the length of `peers`. */
+ * ranks up to `size`; that of its own rank is NULL. `options` may be NULL if the environment says everything.
+ * `capacity` is the length of `peers`. */
 CN_API cn_status cn_join(cn_endpoint* endpoint, const cn_job_options* options, cn_peer** peers, uint32_t capacity);
 /* Sets *rank and *size to what the environment says. Returns CN_UNSUPPORTED if it does not. */
 CN_API cn_status cn_job_of_environment(uint32_t* rank, uint32_t* size);

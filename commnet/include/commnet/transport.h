@@ -38,7 +38,8 @@ typedef struct cn_transport_host {
    * it. */
   cn_host_connection* (*accepted)(cn_host_endpoint* endpoint, cn_transport* transport, cn_connection* connection);
   /* Gives the header of a frame that arrives. Sets *payload to where its `size` bytes go, or to NULL if they are to be
-   * dropped. Returns false if the frame is not acceptable: the transport then closes the connection, and calls broken().
+   * dropped. Returns false if the frame is not acceptable: the transport then closes the connection, and calls
+   * broken().
    */
   bool (*begin_frame)(cn_host_connection* connection, const void* header, uint64_t size, void** payload);
   /* Says that the payload of the frame of the last begin_frame() is complete. Returns false like begin_frame(). */

@@ -92,8 +92,7 @@ void cn_operation_release(cn_operation* operation) { delete operation; }
 
 cn_status cn_queue_create(cn_endpoint* endpoint, cn_queue** result) {
   return guarded([&] {
-    checked(result, "result") =
-        new cn_queue{std::make_shared<commnet::Queue>(checked(endpoint, "endpoint").endpoint)};
+    checked(result, "result") = new cn_queue{std::make_shared<commnet::Queue>(checked(endpoint, "endpoint").endpoint)};
   });
 }
 
@@ -131,7 +130,9 @@ cn_peer* cn_find_peer(cn_endpoint* endpoint, const char* name) {
 }
 
 const char* cn_peer_name(const cn_peer* peer) { return peer ? peer_of(peer).name().c_str() : ""; }
-const char* cn_peer_transport(const cn_peer* peer) { return peer ? peer_of(peer).endpoint().transport_of(peer_of(peer)) : ""; }
+const char* cn_peer_transport(const cn_peer* peer) {
+  return peer ? peer_of(peer).endpoint().transport_of(peer_of(peer)) : "";
+}
 bool cn_peer_is_connected(const cn_peer* peer) { return peer && peer_of(peer).endpoint().is_connected(peer_of(peer)); }
 
 cn_status cn_disconnect(cn_peer* peer) {

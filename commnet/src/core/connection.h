@@ -40,7 +40,9 @@ class Connection {
   const void* transport() const { return transport_; }
   const std::string& url() const { return url_; }
   // Returns the name of the endpoint at the other side, or of the one that is expected there; "" if it is unknown.
-  const std::string& target() const { return other_name_.empty() && operation_ ? operation_->expected_name : other_name_; }
+  const std::string& target() const {
+    return other_name_.empty() && operation_ ? operation_->expected_name : other_name_;
+  }
   // Returns whether it is on its way to an endpoint, as the first connection.
   bool is_beginning_to(const std::string& name) const {
     return has_begun_ && operation_ && !is_open() && !is_closed() && target() == name;

@@ -270,7 +270,8 @@ void Endpoint::mark(const OperationPointer& operation) {
 }
 
 void Endpoint::connect(const char* address, const OperationPointer& operation) {
-  // "name@url,url", of which the name may be missing. URLs of Unix sockets without a file have an '@', too: "unix:@job".
+  // "name@url,url", of which the name may be missing. URLs of Unix sockets without a file have an '@', too:
+  // "unix:@job".
   const std::string text = address;
   size_t at = text.find('@');
   if (at != std::string::npos && text.substr(0, at).ends_with("unix:")) at = std::string::npos;
@@ -344,7 +345,6 @@ void Endpoint::decide_waiting() {
     if (each->is_waiting()) waiting.push_back(each.get());
   for (Connection* const each : waiting) each->decide();
 }
-
 
 void Endpoint::connect_failed(const OperationPointer& operation, cn_status status, const std::string& text) {
   operation->why = text;
@@ -476,8 +476,7 @@ void Endpoint::left(Peer& peer, cn_status status, const std::string& text) {
 }
 
 void Endpoint::bury(Connection& connection) {
-  const auto found =
-      std::ranges::find_if(connections_, [&](const auto& each) { return each.get() == &connection; });
+  const auto found = std::ranges::find_if(connections_, [&](const auto& each) { return each.get() == &connection; });
   if (found != connections_.end()) graves_.splice(graves_.end(), connections_, found);
   wake();
 }

@@ -197,7 +197,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   Descriptor poller_;         // of the transports and the wake signal
   Descriptor work_or_event_;  // with CN_MANUAL_PROGRESS: of the former and the event signal
   Signal wake_signal_, event_signal_;
-  bool is_sleeping_ = false;  // work() waits
+  bool is_sleeping_ = false;           // work() waits
   std::atomic<bool> is_awake_{false};  // and was woken
   std::thread thread_;
   bool is_working_ = false;  // a thread is in work()

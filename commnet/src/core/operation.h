@@ -46,21 +46,21 @@ struct Operation {
   std::atomic<bool> ended{false};
 
   Peer* peer = nullptr;
-  uint64_t id = 0;          // 0: the peer does not know it
-  char* data = nullptr;     // what is sent, read to or written from
+  uint64_t id = 0;       // 0: the peer does not know it
+  char* data = nullptr;  // what is sent, read to or written from
   uint64_t size = 0;
-  uint64_t sent = 0;        // bytes that were given to the transport
-  uint64_t begun = 0;       // bytes of pieces that have begun to arrive
-  uint64_t moved = 0;       // bytes that have arrived, or have left
+  uint64_t sent = 0;                  // bytes that were given to the transport
+  uint64_t begun = 0;                 // bytes of pieces that have begun to arrive
+  uint64_t moved = 0;                 // bytes that have arrived, or have left
   uint32_t handler = 0, channel = 0;  // of a message
-  cn_token token{};         // of a read or a write
+  cn_token token{};                   // of a read or a write
   uint64_t offset = 0;
-  bool is_asked = false;    // whether the peer was asked for its memory
-  bool has_begun = false;   // whether pieces were sent, or may be
-  uint64_t remote = 0;      // of a read that copies from the peer's memory: where from
-  std::vector<char> copy;   // of what is sent from `copied_from` on, with CN_COPY
+  bool is_asked = false;   // whether the peer was asked for its memory
+  bool has_begun = false;  // whether pieces were sent, or may be
+  uint64_t remote = 0;     // of a read that copies from the peer's memory: where from
+  std::vector<char> copy;  // of what is sent from `copied_from` on, with CN_COPY
   uint64_t copied_from = 0;
-  int cookies = 0;          // frames whose payload the transport still uses
+  int cookies = 0;  // frames whose payload the transport still uses
   // Of a connection: the name that the address states, and transports and URLs that are still to be tried.
   std::string expected_name, why;
   Clock::time_point gives_up = Clock::time_point::max();  // when it no longer waits for the other side

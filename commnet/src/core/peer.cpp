@@ -132,7 +132,8 @@ void Peer::send(const OperationPointer& operation) {
   if (!is_connected_) fail(CN_PEER_LOST, "the peer '%s' is not connected", name_.c_str());
   const uint64_t cost = operation->size + kMessageCost;
   if (waiting_ > 0 && waiting_ + cost > endpoint_.settings().send_limit)
-    fail(CN_FULL, "%llu bytes wait for the peer '%s' already", static_cast<unsigned long long>(waiting_), name_.c_str());
+    fail(CN_FULL, "%llu bytes wait for the peer '%s' already", static_cast<unsigned long long>(waiting_),
+         name_.c_str());
   waiting_ += cost;
   channels_[operation->channel].push_back(operation);
   pump();
@@ -288,8 +289,8 @@ bool Peer::send_message_piece() {
                       .b = operation->channel,
                       .offset = operation->sent,
                       .total = operation->size};
-    operation->sent += send_piece(main(), frame, operation->unsent(), operation->size - operation->sent,
-                                  {operation, nullptr});
+    operation->sent +=
+        send_piece(main(), frame, operation->unsent(), operation->size - operation->sent, {operation, nullptr});
     next_channel_ = turn->first + 1;
     if (operation->sent == operation->size) {
       waiting_ -= operation->size + kMessageCost;
@@ -384,8 +385,7 @@ bool Peer::copy_piece() {
     } else {
       Served& write = found->second;
       const uint64_t size = std::min(kPull, write.size - write.next);
-      const cn_status status =
-          pull(write.memory->data + write.offset + write.next, write.remote + write.next, size);
+      const cn_status status = pull(write.memory->data + write.offset + write.next, write.remote + write.next, size);
       write.next += size;
       if (status != CN_OK || write.next == write.size) {
         copying_served_.pop_front();
@@ -615,7 +615,8 @@ void Peer::take_result(const Frame& frame, const std::string& text) {
   const bool is_read = operation->kind == Operation::Kind::kRead;
   if ((frame.flags & kGoOn) == 0) {
     // A read ends well with its last piece, or once the copied bytes are known to be right.
-    if (frame.status == CN_OK && is_read && operation->moved < operation->size) fail_protocol("a result before the bytes");
+    if (frame.status == CN_OK && is_read && operation->moved < operation->size)
+      fail_protocol("a result before the bytes");
     if (frame.status > CN_INTERNAL_ERROR) fail_protocol("a status that there is not");
     // Pieces may be under way over other connections.
     detach(*operation);

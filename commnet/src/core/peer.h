@@ -136,7 +136,7 @@ class Peer {
   std::map<uint32_t, std::deque<OperationPointer>> channels_;
   uint32_t next_channel_ = 0;
   uint64_t window_ = 0, in_window_ = 0, waiting_ = 0;
-  bool has_asked_ = false;  // for what can be given back of the window
+  bool has_asked_ = false;                             // for what can be given back of the window
   std::deque<uint64_t> served_turns_, writing_turns_;  // reads of the peer and own writes, in turns
   size_t next_stream_ = 0;
   bool prefers_transfers_ = false;
@@ -152,7 +152,7 @@ class Peer {
   uint64_t held_ = 0, owed_ = 0;  // bytes of messages that are here, and that are to be given back
   bool is_asked_ = false;
   std::unordered_map<uint64_t, Served> served_;
-  std::deque<uint64_t> copying_;  // what this process copies from the peer's: ids of own reads
+  std::deque<uint64_t> copying_;         // what this process copies from the peer's: ids of own reads
   std::deque<uint64_t> copying_served_;  // and of the peer's writes
 };
 

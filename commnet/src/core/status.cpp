@@ -53,10 +53,10 @@ extern "C" {
 const char* cn_error(void) { return commnet::last_error; }
 
 const char* cn_status_name(cn_status status) {
-  static constexpr const char* kNames[] = {
-      "OK",        "INVALID_ARGUMENT", "DENIED",     "OUT_OF_RANGE",  "UNREACHABLE",
-      "PEER_LOST", "TIMED_OUT",        "CANCELLED",  "FULL",          "NO_HANDLER",
-      "OUT_OF_MEMORY", "CLOSED",       "UNSUPPORTED", "SYSTEM_ERROR", "INTERNAL_ERROR"};
+  static constexpr const char* kNames[] = {"OK",          "INVALID_ARGUMENT", "DENIED",        "OUT_OF_RANGE",
+                                           "UNREACHABLE", "PEER_LOST",        "TIMED_OUT",     "CANCELLED",
+                                           "FULL",        "NO_HANDLER",       "OUT_OF_MEMORY", "CLOSED",
+                                           "UNSUPPORTED", "SYSTEM_ERROR",     "INTERNAL_ERROR"};
   const auto number = static_cast<size_t>(status);
   return number < sizeof kNames / sizeof *kNames ? kNames[number] : "UNKNOWN";
 }

@@ -268,9 +268,7 @@ constexpr cn_transport_table make_table() {
                      cn_connection** connection) {
     return guarded([&] { *connection = transport_of(transport).connect(url, host_connection); });
   };
-  table.disconnect = [](cn_connection* handle) {
-    connection_of(handle).owner.disconnect(connection_of(handle));
-  };
+  table.disconnect = [](cn_connection* handle) { connection_of(handle).owner.disconnect(connection_of(handle)); };
   table.send = [](cn_connection* handle, const void* header, const void* payload, uint64_t size, uint64_t cookie) {
     Connection& connection = connection_of(handle);
     if (cookie != 0) connection.owner.note_cookie(connection, cookie);

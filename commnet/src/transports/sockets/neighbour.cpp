@@ -14,7 +14,8 @@ Neighbour::Neighbour(pid_t process) : process_(process), bytes_(std::make_unique
 
 void Neighbour::greet(const Greeting& other) {
   std::array<uint8_t, 32> found{};
-  reaches_memory_ = process_ > 0 && pull(found.data(), other.address, found.size()) == 0 && are_same(found, other.bytes);
+  reaches_memory_ =
+      process_ > 0 && pull(found.data(), other.address, found.size()) == 0 && are_same(found, other.bytes);
 }
 
 int Neighbour::pull(void* destination, uint64_t remote, uint64_t size) const {

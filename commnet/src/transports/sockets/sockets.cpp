@@ -36,9 +36,7 @@ struct Connection {
 class Sockets {
  public:
   Sockets(const cn_transport_host& host, cn_host_endpoint* endpoint, const cn_transport_settings& settings)
-      : host_(host),
-        endpoint_(endpoint),
-        poller_(Descriptor::checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")) {
+      : host_(host), endpoint_(endpoint), poller_(Descriptor::checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")) {
     const std::string wanted = settings.listen;
     for (const std::string& url : wanted.empty() ? default_urls() : split_list(wanted))
       if (wanted.empty() || understands(kSockets, url)) listen(url);
@@ -177,8 +175,8 @@ class Sockets {
       if (!socket) return;  // there are no more, or the process has no more descriptors
       prepare(socket, listener.is_unix);
       Connection& connection = add(std::move(socket), true, listener.is_unix);
-      cn_host_connection* const accepted = host_.accepted(
-          endpoint_, reinterpret_cast<cn_transport*>(this), reinterpret_cast<cn_connection*>(&connection));
+      cn_host_connection* const accepted = host_.accepted(endpoint_, reinterpret_cast<cn_transport*>(this),
+                                                          reinterpret_cast<cn_connection*>(&connection));
       if (accepted)
         connection.stream.set_host(accepted);
       else
@@ -197,7 +195,6 @@ class Sockets {
   std::set<Connection*> failed_;      // whose failure is to be reported
   Connection* last_ = nullptr;        // that has received frames
   unsigned turns_ = 0;
-
 };
 
 Sockets& transport_of(cn_transport* handle) { return *reinterpret_cast<Sockets*>(handle); }

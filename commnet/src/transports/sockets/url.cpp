@@ -90,8 +90,8 @@ std::string url_of(const Descriptor& socket) {
 }
 
 Descriptor open_socket(const Address& address) {
-  Descriptor socket = Descriptor::checked(
-      ::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket");
+  Descriptor socket =
+      Descriptor::checked(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket");
   return socket;
 }
 
