@@ -119,7 +119,7 @@ TEST_F(Hostile, OffsetsThatOverflow) {
   std::vector<uint8_t> memory(1000, 1);
   const cn_token token = expose(memory, CN_READ | CN_WRITE);
   uint64_t id = 0;
-  for (const auto [offset, size] :
+  for (const auto& [offset, size] :
        {std::pair{kHuge - 5, uint64_t{10}}, std::pair{kHuge, kHuge}, std::pair{uint64_t{1000}, uint64_t{1}},
         std::pair{uint64_t{1}, kHuge}, std::pair{uint64_t{990}, uint64_t{11}}}) {
     const Request request{token, offset, size, 0};
@@ -135,8 +135,8 @@ TEST_F(Hostile, WritePiecesOutsideOfTheirRange) {
   std::vector<uint8_t> memory(200'000, 1);
   const cn_token token = expose(memory, CN_WRITE);
   const Request request{token, 50'000, 100'000, 0};
-  for (const auto [offset, size] : {std::pair{uint64_t{99'999}, uint64_t{2}}, std::pair{kHuge, uint64_t{2}},
-                                    std::pair{uint64_t{0}, kHuge}, std::pair{uint64_t{0}, uint64_t{100'001}}}) {
+  for (const auto& [offset, size] : {std::pair{uint64_t{99'999}, uint64_t{2}}, std::pair{kHuge, uint64_t{2}},
+                                     std::pair{uint64_t{0}, kHuge}, std::pair{uint64_t{0}, uint64_t{100'001}}}) {
     SetUp();
     const cn_token fresh = expose(memory, CN_WRITE);
     Request fresh_request = request;
@@ -175,7 +175,7 @@ TEST_F(Hostile, NumbersThatAreUsedAgainGiveNoRights) {
 }
 
 TEST_F(Hostile, ReadPiecesOutsideOfTheirRange) {
-  for (const auto [offset, size] :
+  for (const auto& [offset, size] :
        {std::pair{uint64_t{0}, uint64_t{101}}, std::pair{kHuge, uint64_t{1}}, std::pair{uint64_t{100}, uint64_t{1}}}) {
     SetUp();
     std::vector<uint8_t> guarded(300, 7);

@@ -1,4 +1,8 @@
 // Tests how the endpoints of a job find each other.
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
@@ -34,6 +38,19 @@ std::vector<cn_status> join_all(uint32_t size, const std::string& meeting, uint3
   return statuses;
 }
 
+// Returns an address at which nobody listens.
+std::string free_address() {
+  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  EXPECT_EQ(bind(socket, reinterpret_cast<sockaddr*>(&address), size), 0);
+  EXPECT_EQ(getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size), 0);
+  close(socket);
+  return "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+}
+
 std::string fresh_folder() {
   char name[] = "/tmp/commnet-jobs-XXXXXX";
   return mkdtemp(name);
@@ -46,7 +63,7 @@ TEST(Jobs, EndpointsMeetByFiles) {
 }
 
 TEST(Jobs, EndpointsMeetAtARendezvous) {
-  for (const cn_status status : join_all(6, "tcp://127.0.0.1:47113")) EXPECT_EQ(status, CN_OK);
+  for (const cn_status status : join_all(6, free_address())) EXPECT_EQ(status, CN_OK);
 }
 
 TEST(Jobs, AMissingRankEndsTheMeeting) {
@@ -55,8 +72,8 @@ TEST(Jobs, AMissingRankEndsTheMeeting) {
   EXPECT_EQ(statuses[0], CN_TIMED_OUT);
   EXPECT_EQ(statuses[2], CN_TIMED_OUT);
   std::filesystem::remove_all(folder);
-  EXPECT_EQ(join_all(3, "tcp://127.0.0.1:47114", 2)[0], CN_TIMED_OUT);
-  EXPECT_EQ(join_all(2, "tcp://127.0.0.1:47115", 0)[1], CN_TIMED_OUT);
+  EXPECT_EQ(join_all(3, free_address(), 2)[0], CN_TIMED_OUT);
+  EXPECT_EQ(join_all(2, free_address(), 0)[1], CN_TIMED_OUT);
 }
 
 TEST(Jobs, TheEnvironmentSaysRankAndSize) {

@@ -96,12 +96,12 @@ TEST_P(Tokens, RangesAreChecked) {
   EXPECT_EQ(read(token, 300'000, 0), CN_OK);
   EXPECT_EQ(write(token, 300'000, 0), CN_OK);
   EXPECT_EQ(read(token, 300'001, 0), CN_OUT_OF_RANGE);
-  for (const auto [offset, size] : {std::pair<uint64_t, size_t>{1, 300'000},
-                                    {300'000, 1},
-                                    {kHuge, 1},
-                                    {kHuge - 9, 10},
-                                    {kHuge - 99'999, 100'000},
-                                    {299'999, 2}}) {
+  for (const auto& [offset, size] : {std::pair<uint64_t, size_t>{1, 300'000},
+                                     {300'000, 1},
+                                     {kHuge, 1},
+                                     {kHuge - 9, 10},
+                                     {kHuge - 99'999, 100'000},
+                                     {299'999, 2}}) {
     EXPECT_EQ(read(token, offset, size), CN_OUT_OF_RANGE) << offset << " " << size;
     EXPECT_EQ(write(token, offset, size), CN_OUT_OF_RANGE) << offset << " " << size;
   }
