@@ -17,7 +17,8 @@
 #include <string_view>
 #include <utility>
 
-namespace commnet {
+// The inline namespace keeps these classes apart from those of the library, where both are linked into one program.
+namespace commnet::inline api {
 
 /// What functions throw: a status with its text.
 class Failure : public std::runtime_error {
@@ -265,6 +266,6 @@ class Endpoint {
   std::unique_ptr<cn_endpoint, Close> handle_;
 };
 
-}  // namespace commnet
+}  // namespace commnet::inline api
 
 #endif  // COMMNET_COMMNET_HPP_
