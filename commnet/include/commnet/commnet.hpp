@@ -18,7 +18,8 @@
 #include <utility>
 
 // The inline namespace keeps these classes apart from those of the library, where both are linked into one program.
-namespace commnet::inline api {
+namespace commnet {
+inline namespace api {
 
 /// What functions throw: a status with its text.
 class Failure : public std::runtime_error {
@@ -266,6 +267,7 @@ class Endpoint {
   std::unique_ptr<cn_endpoint, Close> handle_;
 };
 
-}  // namespace commnet::inline api
+}  // namespace api
+}  // namespace commnet
 
 #endif  // COMMNET_COMMNET_HPP_
