@@ -291,8 +291,8 @@ bool Editor::replace(int position, std::span<const Argument> bindings, std::span
     find_facts();
   }
   // Frees the memory of constants that were replaced.
-  std::erase_if(program_.constants, [&](const Constant& each) { return use_count(each.value) == 0; });
-  find_facts();
+  if (std::erase_if(program_.constants, [&](const Constant& each) { return use_count(each.value) == 0; }) > 0)
+    find_facts();
   return true;
 }
 

@@ -97,10 +97,7 @@ struct Axis {
 
 // Loops over whole vectors are faster. They compute elements after the end of what is asked, which are not used.
 template <class T>
-constexpr int64_t rounded_up(int64_t count) {
-  constexpr int64_t lanes = 64 / sizeof(T);
-  return divide_up(count, lanes) * lanes;
-}
+constexpr int64_t kLanes = 64 / sizeof(T);
 
 // Folds the windows of planes, some rows of results at a time: first the rows of windows into one row each, which has
 // the border, and then the windows of all these rows at once.
@@ -117,7 +114,7 @@ class Pooling {
         fold_rows_(fold_rows),
         fold_windows_(fold_windows),
         border_(border),
-        pitch_(divide_up(columns.reach(), columns.step) * columns.step),
+        pitch_(round_up(columns.reach(), columns.step)),
         chunk_(std::clamp<int64_t>(kChunkElements / pitch_, 1, rows.count)) {
     for (const double count : columns.counts) counts_.push_back(static_cast<T>(count));
   }
@@ -150,9 +147,9 @@ class Pooling {
   };
 
   // Returns the number of windows in a chunk. Some are between the rows, and not used.
-  int64_t windows() const { return rounded_up<T>(chunk_ * (pitch_ / columns_.step)); }
+  int64_t windows() const { return round_up(chunk_ * (pitch_ / columns_.step), kLanes<T>); }
   int64_t elements_read() const {
-    const int64_t folded = (chunk_ - 1) * pitch_ + columns_.border + rounded_up<T>(columns_.length);
+    const int64_t folded = (chunk_ - 1) * pitch_ + columns_.border + round_up(columns_.length, kLanes<T>);
     return std::max(folded, (windows() - 1) * columns_.step + (columns_.size - 1) * columns_.apart + 1);
   }
 
@@ -187,7 +184,7 @@ class Pooling {
     if (folded.empty()) {
       std::fill_n(row, inside, border_);
     } else {
-      const int64_t whole = rounded_up<T>(inside);
+      const int64_t whole = round_up(inside, kLanes<T>);
       fold_rows_(folded.data(), std::ssize(folded), row, end - folded.back() >= whole ? whole : inside);
     }
     std::fill_n(row + inside, columns_.reach() - columns_.border - inside, border_);
