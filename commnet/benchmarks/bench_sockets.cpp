@@ -8,17 +8,12 @@
 #include <gloo/transport/tcp/device.h>
 #include <gloo/transport/unbound_buffer.h>
 #include <netinet/tcp.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <zmq.h>
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -26,41 +21,18 @@
 #include <string>
 #include <vector>
 
+#include "processes.h"
+
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s: %s\n", what, cn_error());
-  std::exit(1);
-}
-
-// What the two processes of a measurement share.
-struct Shared {
-  std::atomic<int> stage{0};
-  char address[512];
-  cn_token token;
-};
 
 // Runs `other` in a process of its own, and `self` in this one.
 template <class Result>
 Result with_process(const std::function<void(Shared&)>& other, const std::function<Result(Shared&)>& self) {
-  auto* const shared =
-      static_cast<Shared*>(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-  new (shared) Shared;
-  const pid_t child = fork();
-  if (child == 0) {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    other(*shared);
-    _exit(0);
-  }
+  Shared* const shared = map_shared();
+  const pid_t child = start([&] { other(*shared); });
   while (shared->stage == 0) usleep(100);
   const Result result = self(*shared);
-  kill(child, SIGKILL);
-  waitpid(child, nullptr, 0);
+  stop(child);
   munmap(shared, sizeof(Shared));
   return result;
 }

@@ -1,15 +1,9 @@
 // Compares round trips and bandwidth over UCX between two processes of one machine with ucx_perftest, which uses the
 // same transports of UCX. Prints a JSON object per row.
 #include <commnet/commnet.h>
-#include <signal.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -17,40 +11,14 @@
 #include <string>
 #include <vector>
 
+#include "processes.h"
+
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s: %s\n", what, cn_error());
-  _exit(1);
-}
-
-// What the two processes of a measurement share.
-struct Shared {
-  std::atomic<int> stage{0};
-  char address[512];
-  cn_token token;
-  double result = 0;
-};
-
-pid_t start(const std::function<void()>& body) {
-  const pid_t process = fork();
-  if (process != 0) return process;
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  body();
-  _exit(0);
-}
 
 // Runs both sides in processes of their own: UCX does not work after fork().
 double measure(const std::function<void(cn_endpoint*, Shared&)>& serve,
                const std::function<double(cn_endpoint*, cn_peer*, Shared&)>& ask) {
-  auto* const shared =
-      static_cast<Shared*>(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
-  new (shared) Shared;
+  Shared* const shared = map_shared();
   const auto endpoint = [](const char* name, uint32_t flags) {
     cn_endpoint_options options{};
     options.struct_size = sizeof options;
@@ -78,8 +46,7 @@ double measure(const std::function<void(cn_endpoint*, Shared&)>& serve,
     shared->result = ask(own, cn_operation_peer(operation), *shared);
   });
   waitpid(client, nullptr, 0);
-  kill(server, SIGKILL);
-  waitpid(server, nullptr, 0);
+  stop(server);
   const double result = shared->result;
   munmap(shared, sizeof(Shared));
   return result;

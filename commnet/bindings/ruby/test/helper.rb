@@ -12,7 +12,7 @@ class CommnetTest < Minitest::Test
   # Seconds after which a test gives up.
   PATIENCE = 30
 
-  # Those of the endpoints within this process.
+  # The transports of endpoints within this process.
   TRANSPORTS = ENV.fetch("COMMNET_TEST_TRANSPORTS", "sockets")
 
   def setup
