@@ -56,6 +56,12 @@ Failure failure_of(Body&& body) {
   return {};
 }
 
+// Makes the accelerator die at its next task. Tasks of earlier calls are finished first.
+inline void lose_at_next_task(int device) {
+  get_device(accel(device)).synchronize();
+  set_accel("lose", 1, device);
+}
+
 // Runs `body`, which may lose a device, in a separate process. Failed expectations in it fail the test.
 template <class Body>
 void in_its_own_process(Body&& body) {

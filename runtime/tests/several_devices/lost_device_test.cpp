@@ -16,7 +16,7 @@ TensorRef two(of_device device) { return make_tensor({2}, {1, 2}, OF_FLOAT32, de
 // Makes the first accelerator die while it runs a kernel, which synchronize() reports.
 void lose_the_first() {
   const TensorRef x = two(accel(0));
-  set_accel("lose", 1, 0);
+  lose_at_next_task(0);
   const TensorRef y = neg(x);
   EXPECT_EQ(failure_of([&] { get_device(accel(0)).synchronize(); }).status, OF_DEVICE_ERROR);
 }
@@ -86,7 +86,7 @@ TEST(LostDeviceTest, ItsMemoryIsNotFreed) {
 TEST(LostDeviceTest, DuringACopyBetweenDevices) {
   in_its_own_process([] {
     const TensorRef source = Tensor::allocate(Shape{10 << 20}, OF_UINT8, far());
-    set_accel("lose", 1, 0);
+    lose_at_next_task(0);
     EXPECT_EQ(failure_of([&] { copy_to_device(*source, accel(0)); }).status, OF_DEVICE_ERROR);
     EXPECT_EQ(failure_of([&] { copy_to_device(*source, accel(0)); }), kLost);
     EXPECT_EQ(copy_to_device(*source, accel(1))->count(), 10 << 20);
@@ -97,8 +97,8 @@ TEST(LostDeviceTest, WhileItsPeerWaits) {
   in_its_own_process([] {
     const TensorRef x = two(accel(0));
     neg(two(accel(1)));
+    lose_at_next_task(0);
     set_accel("hold", 1, 0);
-    set_accel("lose", 1, 0);
     const TensorRef there = copy_to_device(*neg(x), accel(1));
     set_accel("hold", 0, 0);
     EXPECT_EQ(failure_of([] { get_device(accel(1)).synchronize(); }), kLost);  // the copied data is undefined

@@ -492,7 +492,7 @@ TEST_F(StreamsTest, ALostDeviceClosesItsStreams) {
     const of_event event = create_event();
     choose(other);
     TensorRef y = neg(x);
-    set_accel("lose", 1, 0);
+    lose_at_next_task(0);
     neg(x);
     EXPECT_EQ(of_stream_synchronize(other), OF_DEVICE_ERROR);
     y = {};
