@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <thread>
@@ -74,6 +75,32 @@ TEST(Jobs, AMissingRankEndsTheMeeting) {
   std::filesystem::remove_all(folder);
   EXPECT_EQ(join_all(3, free_address(), 2)[0], CN_TIMED_OUT);
   EXPECT_EQ(join_all(2, free_address(), 0)[1], CN_TIMED_OUT);
+}
+
+TEST(Jobs, ClosingTheEndpointEndsTheMeeting) {
+  const std::string folder = fresh_folder();
+  // Nobody else comes: at the place of the rendezvous, to it, and to a folder.
+  for (const auto& [rank, meeting] : {std::pair(0u, free_address()), {1u, free_address()}, {1u, "file:" + folder}}) {
+    EndpointHandle endpoint = make_endpoint("a", "sockets");
+    cn_endpoint* const joining = endpoint.get();
+    cn_status status = CN_OK;
+    std::string text;
+    std::atomic<bool> begins = false;
+    std::thread thread([&, rank = rank, meeting = meeting] {
+      const cn_job_options options{sizeof options, rank, 2, meeting.c_str(), 60'000};
+      cn_peer* peers[2];
+      begins = true;
+      status = cn_join(joining, &options, peers, 2);
+      text = cn_error();
+    });
+    while (!begins) std::this_thread::yield();
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    endpoint.reset();
+    thread.join();
+    EXPECT_EQ(status, CN_CANCELLED) << meeting;
+    EXPECT_EQ(text, "the endpoint was closed");
+  }
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Jobs, TheEnvironmentSaysRankAndSize) {

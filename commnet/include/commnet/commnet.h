@@ -265,7 +265,7 @@ typedef struct cn_job_options {
 
 /* Connects an endpoint with all others of its job, and waits for that. Sets peers[i] to the peer of rank i, for all
  * ranks up to `size`; that of its own rank is NULL. `options` may be NULL if the environment says everything.
- * `capacity` is the length of `peers`. */
+ * `capacity` is the length of `peers`. Returns CN_CANCELLED if the endpoint is closed meanwhile. */
 CN_API cn_status cn_join(cn_endpoint* endpoint, const cn_job_options* options, cn_peer** peers, uint32_t capacity);
 /* Sets *rank and *size to what the environment says. Returns CN_UNSUPPORTED if it does not. */
 CN_API cn_status cn_job_of_environment(uint32_t* rank, uint32_t* size);

@@ -182,6 +182,11 @@ void Endpoint::require_open() const {
   if (is_closing_) fail(CN_CLOSED, "the endpoint is closed");
 }
 
+bool Endpoint::is_closing() {
+  const Lock lock = take_lock();
+  return is_closing_;
+}
+
 void Endpoint::close() {
   if (is_inherited()) {
     // The child of a fork has neither the thread nor the peers: the endpoint cannot be destroyed.

@@ -55,6 +55,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   // -- for the C API. They take the lock.
 
   void close();
+  bool is_closing();
   void connect(const char* address, const OperationPointer& operation);
   void send(Peer& peer, const OperationPointer& operation);
   void request(Peer& peer, const OperationPointer& operation);

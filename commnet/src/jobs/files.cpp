@@ -40,7 +40,7 @@ std::vector<std::string> meet_by_files(const Job& job, const std::string& folder
   for (uint32_t rank = 0; rank < job.size; ++rank) {
     std::optional<std::string> found;
     while (!(found = content_of(place / std::to_string(rank)))) {
-      job.left(("rank " + std::to_string(rank) + " has not written its address to " + folder).c_str());
+      job.pause(("rank " + std::to_string(rank) + " has not written its address to " + folder).c_str());
       usleep(kPause);
     }
     addresses.push_back(*found);

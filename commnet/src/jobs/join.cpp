@@ -1,4 +1,5 @@
 // Connects the endpoints of a job with each other.
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
@@ -13,8 +14,10 @@ namespace {
 
 constexpr std::string_view kFiles = "file:";
 constexpr uint32_t kPatience = 60'000;
+// How long a wait does not notice that the endpoint was closed.
+constexpr std::chrono::milliseconds kLongestPause{50};
 
-Job job_of(const cn_job_options* given) {
+Job job_of(std::shared_ptr<Endpoint> endpoint, const cn_job_options* given) {
   cn_job_options options{};
   if (given) {
     if (given->struct_size != sizeof options)
@@ -29,15 +32,17 @@ Job job_of(const cn_job_options* given) {
   if (options.size > 1 && (meeting == nullptr || *meeting == '\0'))
     fail(CN_INVALID_ARGUMENT, "options: meeting is missing, and so is COMMNET_MEETING");
   const auto timeout = std::chrono::milliseconds(options.timeout_ms == 0 ? kPatience : options.timeout_ms);
-  return {options.rank, options.size, meeting ? meeting : "", std::chrono::steady_clock::now() + timeout};
+  return {options.rank, options.size, meeting ? meeting : "", std::chrono::steady_clock::now() + timeout,
+          std::move(endpoint)};
 }
 
 }  // namespace
 
-int64_t Job::left(const char* what) const {
+int64_t Job::pause(const char* what) const {
+  if (endpoint->is_closing()) fail(CN_CANCELLED, "the endpoint was closed");
   const auto time = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
   if (time.count() <= 0) fail(CN_TIMED_OUT, "%s", what);
-  return time.count();
+  return std::min(time, kLongestPause).count();
 }
 
 }  // namespace commnet
@@ -46,29 +51,33 @@ extern "C" cn_status cn_join(cn_endpoint* endpoint, const cn_job_options* option
   using namespace commnet;
   return guarded([&] {
     if (endpoint == nullptr || peers == nullptr) fail(CN_INVALID_ARGUMENT, "endpoint or peers is NULL");
-    const Job job = job_of(options);
+    const Job job = job_of(endpoint->endpoint, options);
+    cn_endpoint own{job.endpoint};  // `endpoint` may be closed meanwhile
     if (capacity < job.size) fail(CN_INVALID_ARGUMENT, "peers has %u entries, the job %u", capacity, job.size);
     std::fill_n(peers, job.size, nullptr);
     if (job.size == 1) return;
     const std::string_view meeting = job.meeting;
     const std::vector<std::string> addresses =
         meeting.starts_with(kFiles)
-            ? meet_by_files(job, std::string(meeting.substr(kFiles.size())), cn_endpoint_address(endpoint))
-            : meet_by_rendezvous(job, endpoint);
+            ? meet_by_files(job, std::string(meeting.substr(kFiles.size())), job.endpoint->address())
+            : meet_by_rendezvous(job);
     if (addresses.size() != job.size) fail(CN_DENIED, "the meeting has %zu addresses", addresses.size());
     std::vector<std::unique_ptr<cn_operation, void (*)(cn_operation*)>> connecting;
     for (uint32_t rank = 0; rank < job.size; ++rank) {
+      job.pause("there was no time to connect");
       cn_operation* operation = nullptr;
-      if (rank != job.rank && cn_connect(endpoint, addresses[rank].c_str(), nullptr, &operation) != CN_OK)
+      if (rank != job.rank && cn_connect(&own, addresses[rank].c_str(), nullptr, &operation) != CN_OK)
         throw Error(CN_UNREACHABLE, "rank " + std::to_string(rank) + ": " + cn_error());
       connecting.emplace_back(operation, cn_operation_release);
     }
     for (uint32_t rank = 0; rank < job.size; ++rank) {
       if (rank == job.rank) continue;
       const std::string what = "rank " + std::to_string(rank);
-      const cn_status status = cn_wait(connecting[rank].get(), job.left((what + " cannot be connected").c_str()));
+      cn_operation* const operation = connecting[rank].get();
+      while (!cn_test(operation, nullptr)) cn_wait(operation, job.pause((what + " cannot be connected").c_str()));
+      const cn_status status = cn_wait(operation, 0);
       if (status != CN_OK) throw Error(status, what + ": " + cn_error());
-      peers[rank] = cn_operation_peer(connecting[rank].get());
+      peers[rank] = cn_operation_peer(operation);
     }
   });
 }

@@ -50,7 +50,7 @@ class Service {
   // Waits until all have their answers.
   void wait(const Job& job) {
     std::unique_lock lock(mutex_);
-    changed_.wait_until(lock, job.deadline, [&] { return answered_; });
+    while (!answered_) changed_.wait_for(lock, std::chrono::milliseconds(job.pause("the rendezvous has not ended")));
     // The answers leave before the endpoint is closed, which waits for that.
   }
 
@@ -94,8 +94,8 @@ struct Answer {
 
 }  // namespace
 
-std::vector<std::string> meet_by_rendezvous(const Job& job, cn_endpoint* endpoint) {
-  const Endpoint& own = *endpoint->endpoint;
+std::vector<std::string> meet_by_rendezvous(const Job& job) {
+  const Endpoint& own = *job.endpoint;
   const auto service = job.rank == 0 ? std::make_unique<Service>(own, job) : nullptr;
   Answer answer;
   const Handle visitor = open(own, own.settings().name + " at the rendezvous", "none");
@@ -114,11 +114,12 @@ std::vector<std::string> meet_by_rendezvous(const Job& job, cn_endpoint* endpoin
     cn_operation* operation = nullptr;
     check(cn_connect(visitor.get(), job.meeting.c_str(), nullptr, &operation));
     const std::unique_ptr<cn_operation, void (*)(cn_operation*)> owned(operation, cn_operation_release);
-    const cn_status status = cn_wait(operation, job.left("nobody answers at the rendezvous"));
+    while (!cn_test(operation, nullptr)) cn_wait(operation, job.pause("nobody answers at the rendezvous"));
+    const cn_status status = cn_wait(operation, 0);
     peer = cn_operation_peer(operation);
     if (peer) break;
     if (status != CN_UNREACHABLE && status != CN_TIMED_OUT) check(status);
-    job.left(("nobody answers at " + job.meeting).c_str());
+    job.pause(("nobody answers at " + job.meeting).c_str());
     std::this_thread::sleep_for(pause);
   }
   std::string payload(reinterpret_cast<const char*>(&job.rank), sizeof job.rank);
@@ -128,9 +129,9 @@ std::vector<std::string> meet_by_rendezvous(const Job& job, cn_endpoint* endpoin
   call.flags = CN_COPY;
   check(cn_send(peer, kRegister, 0, payload.data(), payload.size(), &call, nullptr));
   {
+    const std::string what = "not all " + std::to_string(job.size) + " endpoints have come to " + job.meeting;
     std::unique_lock lock(answer.mutex);
-    if (!answer.changed.wait_until(lock, job.deadline, [&] { return !answer.text.empty(); }))
-      fail(CN_TIMED_OUT, "not all %u endpoints have come to %s", job.size, job.meeting.c_str());
+    while (answer.text.empty()) answer.changed.wait_for(lock, std::chrono::milliseconds(job.pause(what.c_str())));
   }
   if (service) service->wait(job);
   std::vector<std::string> addresses;
