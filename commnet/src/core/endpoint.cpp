@@ -38,6 +38,13 @@ T or_default(T value, T otherwise) {
   return value == 0 ? otherwise : value;
 }
 
+// Whether a program can have been compiled with a struct of this size, which may lack the last fields. Others would cut
+// a pointer in two.
+template <class Struct>
+bool is_struct_size(uint32_t size, const Struct&) {
+  return size > 0 && size <= sizeof(Struct) && size % alignof(Struct) == 0;
+}
+
 std::string default_name() {
   static std::atomic<int> count{0};
   char host[HOST_NAME_MAX + 1] = {};
@@ -50,7 +57,7 @@ std::string default_name() {
 Settings settings_of(const cn_endpoint_options* given) {
   cn_endpoint_options options{};
   if (given) {
-    if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof options)
+    if (!is_struct_size(given->struct_size, options))
       fail(CN_INVALID_ARGUMENT, "options: struct_size is %u, expected %zu", given->struct_size, sizeof options);
     std::memcpy(&options, given, given->struct_size);
   }
@@ -81,7 +88,7 @@ Operation::Operation(std::shared_ptr<Endpoint> owner, Kind what, const cn_call* 
     : endpoint(std::move(owner)), kind(what) {
   if (!given) return;
   cn_call call{};
-  if (given->struct_size < sizeof given->struct_size || given->struct_size > sizeof call)
+  if (!is_struct_size(given->struct_size, call))
     fail(CN_INVALID_ARGUMENT, "call: struct_size is %u, expected %zu", given->struct_size, sizeof call);
   std::memcpy(&call, given, given->struct_size);
   if ((call.flags & ~uint32_t{CN_EVENT | CN_COPY}) != 0)

@@ -3,6 +3,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 #include <cerrno>
@@ -100,6 +101,11 @@ namespace {
 // Removes the file of a Unix socket that no process listens at any more.
 void remove_dead_file(const Address& address, const std::string& path) {
   if (path.empty() || errno != EADDRINUSE) return;
+  // A connection to a file of another kind is refused, too.
+  struct stat file {};
+  const bool is_socket = lstat(path.c_str(), &file) == 0 && S_ISSOCK(file.st_mode);
+  errno = EADDRINUSE;
+  if (!is_socket) return;
   const Descriptor probe = open_socket(address);
   if (connect(probe.number(), address.get(), address.size) != 0 && errno == ECONNREFUSED) unlink(path.c_str());
   errno = EADDRINUSE;
