@@ -1,9 +1,12 @@
 #!/bin/sh
-# Builds the library with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, and tries out frames of strangers
-# and of hostile peers for N seconds each. Usage: tools/fuzz.sh [N]
-# COMMNET_BUILD_FOLDER says where to build (default: build/fuzz), CXX with what (default: the first clang++ there is).
+# Builds the library with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, and tries out N inputs for each of
+# the targets: frames of strangers (handshake), frames of hostile peers (frames), URLs, options, tokens and files (texts).
+# Usage: tools/fuzz.sh [N (default: 200000) [target...]]
+# COMMNET_BUILD_FOLDER says where to build (default: build/fuzz), CXX with what (default: the first clang++ there is),
+# COMMNET_FUZZ_SEED where to begin (default: 1). The corpus of inputs is kept there for the next run.
 set -eu
-seconds=${1:-60}
+inputs=${1:-200000}
+[ $# -eq 0 ] || shift
 source=$(cd "$(dirname "$0")/.." && pwd)
 folder=${COMMNET_BUILD_FOLDER:-$source/build/fuzz}
 compiler=${CXX:-$(command -v clang++ || ls /usr/bin/clang++-* | sort -V | tail -n 1)}
@@ -12,17 +15,23 @@ flags="-std=c++20 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=unde
 flags="$flags -DCOMMNET_BUILDING -DCOMMNET_VERSION=\"fuzz\" -DCOMMNET_TRANSPORTS=&kWithinProcess,&kSockets"
 flags="$flags -I$source/include -I$source/src $(pkg-config --cflags libsodium)"
 objects=
+outdated=
 for file in "$source"/src/core/*.cpp "$source"/src/jobs/*.cpp "$source"/src/transports/memory/*.cpp "$source"/src/transports/sockets/*.cpp \
-  "$source"/tests/fuzz/connection.cpp; do
+  "$source"/tests/fuzz/connection.cpp "$source"/tests/fuzz/numeric_hosts.cpp; do
   object=$folder/$(basename "$(dirname "$file")")_$(basename "$file" .cpp).o
   objects="$objects $object"
   if [ ! -e "$object" ] || [ -n "$(find "$source/src" "$source/include" "$source/tests/fuzz" -newer "$object" -name '*.[ch]*' | head -n 1)" ]; then
-    "$compiler" $flags -fsanitize=fuzzer-no-link -c "$file" -o "$object"
+    outdated="$outdated$file $object
+"
   fi
 done
-for target in handshake frames; do
-  "$compiler" $flags -fsanitize=fuzzer "$source/tests/fuzz/${target}_fuzz.cpp" $objects $(pkg-config --libs libsodium) \
-    -o "$folder/${target}_fuzz"
+printf %s "$outdated" | xargs -r -P "$(nproc)" -L 1 sh -c "exec $compiler $(printf %s "$flags" | sed 's/[&"]/\\&/g') -fsanitize=fuzzer-no-link -c \"\$0\" -o \"\$1\""
+for target in ${*:-handshake frames texts}; do
+  "$compiler" $flags -fsanitize=fuzzer -Wl,--wrap=getaddrinfo "$source/tests/fuzz/${target}_fuzz.cpp" $objects \
+    $(pkg-config --libs libsodium) -o "$folder/${target}_fuzz"
   mkdir -p "$folder/corpus_$target"
-  (cd "$folder" && "./${target}_fuzz" -max_total_time="$seconds" -max_len=4096 -print_final_stats=1 "corpus_$target")
+  # Leaks are looked for at the end, with all that was found: after each input it would take most of the time.
+  (cd "$folder" && "./${target}_fuzz" -detect_leaks=0 -runs="$inputs" -max_len=4096 -timeout=10 -rss_limit_mb=2048 \
+    -seed="${COMMNET_FUZZ_SEED:-1}" -artifact_prefix="found-$target-" -print_final_stats=1 "corpus_$target" &&
+    "./${target}_fuzz" -runs=0 "corpus_$target")
 done

@@ -26,6 +26,7 @@ struct Script {
   size_t next = 0;
   std::vector<std::pair<Frame, std::vector<uint8_t>>> sent;
   std::vector<uint64_t> cookies;
+  uint64_t events = 0;  // counts what happens
 };
 Script script;
 
@@ -33,6 +34,7 @@ cn_transport* transport() { return reinterpret_cast<cn_transport*>(&script); }
 cn_connection* connection() { return reinterpret_cast<cn_connection*>(&script); }
 
 void receive(const Frame& frame, const std::vector<uint8_t>& payload) {
+  ++script.events;
   void* to = nullptr;
   if (!script.host.begin_frame(script.connection, &frame, frame.size, &to)) {
     script.is_broken = true;
@@ -51,6 +53,7 @@ bool progress(cn_transport*) {
   bool did = false;
   if (script.begins) {
     script.begins = false;
+    ++script.events;
     script.connection = script.host.accepted(script.endpoint, transport(), connection());
     if (!script.connection) std::abort();
     did = true;
@@ -83,13 +86,17 @@ cn_transport_table make_table() {
   table.descriptor = [](cn_transport*) { return -1; };
   table.progress = progress;
   table.connect = [](cn_transport*, const char*, cn_host_connection*, cn_connection**) { return CN_UNREACHABLE; };
-  table.disconnect = [](cn_connection*) { script.connection = nullptr; };
+  table.disconnect = [](cn_connection*) {
+    script.connection = nullptr;
+    ++script.events;
+  };
   table.send = [](cn_connection*, const void* header, const void* payload, uint64_t size, uint64_t cookie) {
     Frame frame;
     std::memcpy(&frame, header, sizeof frame);
     const auto* const from = static_cast<const uint8_t*>(payload);
     script.sent.emplace_back(frame, std::vector<uint8_t>(from, from + size));
     if (cookie != 0) script.cookies.push_back(cookie);
+    ++script.events;
     return true;
   };
   table.flush = [](cn_connection*) {};
@@ -98,6 +105,7 @@ cn_transport_table make_table() {
   // The address space of the peer is this one, of which nothing can be read.
   table.reaches_memory = [](cn_connection*) { return true; };
   table.pull = [](cn_connection*, void* to, uint64_t, uint64_t size) {
+    ++script.events;
     std::memset(to, 0x77, size);
     return CN_OK;
   };
@@ -109,6 +117,7 @@ struct World {
   // Between the cells lies what must not be touched: AddressSanitizer watches over it.
   std::vector<uint8_t> readable = std::vector<uint8_t>(100'000, 1), writable = std::vector<uint8_t>(100'000, 2);
   std::vector<uint8_t> destination = std::vector<uint8_t>(100'000);
+  const std::vector<uint8_t> untouched = readable;
   cn_memory *one = nullptr, *two = nullptr;
   cn_token can_read{}, can_write{};
 
@@ -131,8 +140,13 @@ struct World {
     cn_memory_token(two, CN_WRITE, &can_write);
   }
 
+  // Makes progress until nothing happens any more.
   void run() const {
-    for (int i = 0; i < 20; ++i) cn_progress(endpoint, 0);
+    for (int idle = 0; idle < 2;) {
+      const uint64_t before = script.events;
+      cn_progress(endpoint, 0);
+      idle = script.events == before ? idle + 1 : 0;
+    }
   }
 };
 
@@ -257,8 +271,8 @@ void try_out(const uint8_t* bytes, size_t size, bool opens) {
     if (act % 16 < 3) cn_cancel(operations[act % 16]);
   }
   world.run();
-  // Neither a write to what can only be read, nor a read of what can only be written.
-  if (std::ranges::any_of(world.readable, [](uint8_t byte) { return byte != 1; })) std::abort();
+  // No write to what can only be read.
+  if (world.readable != world.untouched) std::abort();
   if (opens)
     if (cn_peer* const peer = cn_find_peer(world.endpoint, "r")) cn_disconnect(peer);
   if (script.connection && !script.is_broken) {
