@@ -52,6 +52,9 @@ typedef struct cn_transport_host {
   void (*broken)(cn_host_connection* connection, cn_status status, const char* text);
   /* Makes the endpoint call progress() soon. May be called from any thread, without the lock. */
   void (*wake)(cn_host_endpoint* endpoint);
+  /* Says that bytes have arrived of a frame that is not complete: over a slow network, a frame may take longer than
+   * the time after which a silent peer is lost. */
+  void (*heard)(cn_host_connection* connection);
 } cn_transport_host;
 
 /* What a transport gets when it is opened. */
@@ -67,6 +70,7 @@ typedef struct cn_transport_table {
   uint32_t version;     /* CN_TRANSPORT_VERSION */
   const char* name;     /* lower-case letters, digits and _ */
   const char* schemes;  /* of the URLs that it understands: "tcp,unix" */
+  bool has_streams;     /* whether several connections of two endpoints carry more than one (options: streams) */
 
   /* Opens the transport for an endpoint. CN_UNSUPPORTED says that this machine lacks something it needs. */
   cn_status (*open)(const cn_transport_host* host, cn_host_endpoint* endpoint, const cn_transport_settings* settings,

@@ -308,6 +308,10 @@ void Connection::open(Peer& peer) {
   endpoint_.joined(peer);
 }
 
+void Connection::heard() {
+  if (is_open()) peer_->heard();
+}
+
 void Connection::writable() {
   is_writable_ = true;
   if (peer_) endpoint_.note_work(*peer_);

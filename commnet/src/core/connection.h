@@ -62,6 +62,7 @@ class Connection {
   void connected();
   bool begin_frame(const void* header, uint64_t size, void** payload);
   bool end_frame();
+  void heard();
   void writable();
   void sent(uint64_t cookie);
   void broken(cn_status status, const char* text);

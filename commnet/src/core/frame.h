@@ -41,6 +41,7 @@ enum class FrameType : uint8_t {
   kPulled,
   // Takes back the operation `id`.
   kCancel,
+  // Says that the endpoint lives, and that it wants to hear something every `total` milliseconds.
   kPing,
   kPong,
   kGoodbye,

@@ -14,6 +14,8 @@ namespace {
 constexpr uint64_t kCopied = 16 << 10;
 // From this size on, bytes are copied from the memory of the other process, where that is possible.
 constexpr uint64_t kPulled = 64 << 10;
+// What peers can ask for as the time between two pings, in milliseconds.
+constexpr uint64_t kShortestInterval = 10, kLongestInterval = 3'600'000;
 // For how long the first connection is read after a further one has ended.
 constexpr Clock::duration kLastWords = std::chrono::seconds(1);
 // How much of that is copied at a time.
@@ -37,8 +39,22 @@ void Peer::join(Connection& connection, const Key& link, uint64_t window) {
   has_asked_ = is_asked_ = false;
   is_connected_ = true;
   ++session_;
-  last_heard_ = last_ping_ = Clock::now();
+  last_heard_ = Clock::now();
   ends_at_ = Clock::time_point::max();
+  wanted_interval_ = Clock::duration::max();
+  ping();  // before bytes that may take long
+  endpoint_.note_work(*this);
+  endpoint_.check_lives_at(last_ping_ + ping_interval());
+}
+
+void Peer::ping() {
+  last_ping_ = Clock::now();
+  const auto limit = std::chrono::duration_cast<std::chrono::milliseconds>(endpoint_.settings().peer_timeout / 3);
+  control({.type = FrameType::kPing, .total = std::max<uint64_t>(1, static_cast<uint64_t>(limit.count()))});
+}
+
+Clock::duration Peer::ping_interval() const {
+  return std::min(endpoint_.settings().peer_timeout / 3, wanted_interval_);
 }
 
 void Peer::lose(Connection& connection, cn_status status, const std::string& text) {
@@ -104,14 +120,12 @@ Clock::time_point Peer::check_life(Clock::time_point now) {
     main().close(CN_PEER_LOST, ("nothing was heard of it for " + std::to_string(silent) + " ms").c_str());
     return Clock::time_point::max();
   }
-  const Clock::time_point ping_at = std::max(last_heard_, last_ping_) + limit / 3;
-  if (now >= ping_at) {
-    last_ping_ = now;
-    control({.type = FrameType::kPing});
+  // Also to a peer that was heard: what it sends may take long, and hold up its own pings.
+  if (now >= last_ping_ + ping_interval()) {
+    ping();
     pump();
-    return std::min({ends_at_, last_heard_ + limit, now + limit / 3});
   }
-  return std::min({ends_at_, last_heard_ + limit, ping_at});
+  return std::min({ends_at_, last_heard_ + limit, last_ping_ + ping_interval()});
 }
 
 // ------------------------------------------------------------------------------------------------ own operations
@@ -562,6 +576,11 @@ void Peer::take(const Frame& frame, std::vector<uint8_t>& payload) {
       served_.erase(frame.id);
       return;
     case FrameType::kPing:
+      if (frame.total > 0) {
+        const uint64_t wanted = std::clamp<uint64_t>(frame.total, kShortestInterval, kLongestInterval);
+        wanted_interval_ = std::chrono::milliseconds(wanted);
+        endpoint_.check_lives_at(last_ping_ + ping_interval());
+      }
       return control({.type = FrameType::kPong});
     case FrameType::kPong:
       return;

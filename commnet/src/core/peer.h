@@ -101,6 +101,9 @@ class Peer {
 
   Connection& main() { return *connections_[0]; }
   void control(Frame frame, std::string payload = {});
+  // Says that this endpoint lives, and how often it wants to hear the same.
+  void ping();
+  Clock::duration ping_interval() const;
   void result(uint64_t id, cn_status status, const std::string& text = {}, uint8_t flags = 0, uint64_t address = 0);
   void keep_copy(Operation& operation);
   void detach(const Operation& operation);
@@ -127,6 +130,8 @@ class Peer {
   Key link_{};
   std::vector<Connection*> connections_;  // the first one has all that must stay in order
   Clock::time_point last_heard_, last_ping_;
+  // How often the peer wants to hear something, also while its own frames are held up behind others.
+  Clock::duration wanted_interval_ = Clock::duration::max();
   // When the link ends after a further connection has, and why.
   Clock::time_point ends_at_ = Clock::time_point::max();
   std::string ends_why_;

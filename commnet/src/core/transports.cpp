@@ -87,6 +87,7 @@ const cn_transport_host& transport_host() {
     functions.broken = [](cn_host_connection* handle, cn_status status, const char* text) {
       connection_of(handle).broken(status, text);
     };
+    functions.heard = [](cn_host_connection* handle) { connection_of(handle).heard(); };
     functions.wake = [](cn_host_endpoint* endpoint) { endpoint_of(endpoint).wake_from_outside(); };
     return functions;
   }();

@@ -124,6 +124,7 @@ bool Stream::receive(bool* is_dry) {
     }
     end_ += rest;
     if (!parse()) return true;
+    if (is_in_payload_ || header_size_ > 0) host_.heard(connection_);
     // A socket that had less than there was room for is empty.
     if (static_cast<uint64_t>(size) < room) {
       *is_dry = true;
