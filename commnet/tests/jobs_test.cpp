@@ -103,6 +103,14 @@ TEST(Jobs, ClosingTheEndpointEndsTheMeeting) {
   std::filesystem::remove_all(folder);
 }
 
+TEST(Jobs, AJobHasALimit) {
+  const EndpointHandle endpoint = make_endpoint("a", "sockets");
+  const cn_job_options options{sizeof options, 0, UINT32_MAX, "file:/tmp", 100};
+  cn_peer* peers[1];
+  EXPECT_EQ(cn_join(endpoint.get(), &options, peers, 1), CN_INVALID_ARGUMENT);
+  EXPECT_EQ(std::string(cn_error()), "options: size is 4294967295, a job has at most 1048576 endpoints");
+}
+
 TEST(Jobs, TheEnvironmentSaysRankAndSize) {
   uint32_t rank = 9, size = 9;
   for (const char* variable : {"COMMNET_RANK", "COMMNET_SIZE", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE",

@@ -121,7 +121,7 @@ export class Endpoint extends EventEmitter<EndpointEvents> {
   unref(): this;
   /**
    * Closes the endpoint: peers see it leave, and its operations fail with CancelledError. Waits at most a second for
-   * what was sent to leave this process. Throws while join() is under way.
+   * what was sent to leave this process.
    */
   close(): void;
   [Symbol.dispose](): void;

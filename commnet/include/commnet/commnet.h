@@ -255,8 +255,8 @@ CN_API cn_status cn_progress(cn_endpoint* endpoint, int64_t timeout_ms);
 /* How the endpoints of a job find each other. Zero in a field means its default. */
 typedef struct cn_job_options {
   uint32_t struct_size; /* sizeof(cn_job_options) */
-  uint32_t rank, size;  /* this endpoint's number, and how many there are; size 0: from the environment of mpirun or
-                           Slurm, or COMMNET_RANK and COMMNET_SIZE */
+  uint32_t rank, size;  /* this endpoint's number, and how many there are, at most 1,048,576; size 0: from the
+                           environment of mpirun or Slurm, or COMMNET_RANK and COMMNET_SIZE */
   const char* meeting;  /* "file:/a/folder" that all processes share and that is empty before, or
                            "tcp://host:port", where the endpoint of rank 0 opens a rendezvous service; default:
                            COMMNET_MEETING */

@@ -13,6 +13,7 @@ namespace commnet {
 namespace {
 
 constexpr std::string_view kFiles = "file:";
+constexpr uint32_t kMostEndpoints = 1 << 20;
 constexpr uint32_t kPatience = 60'000;
 // How long a wait does not notice that the endpoint was closed.
 constexpr std::chrono::milliseconds kLongestPause{50};
@@ -28,6 +29,8 @@ Job job_of(std::shared_ptr<Endpoint> endpoint, const cn_job_options* given) {
     throw Error(CN_UNSUPPORTED, cn_error());
   if (options.rank >= options.size)
     fail(CN_INVALID_ARGUMENT, "options: rank %u is not below the size %u", options.rank, options.size);
+  if (options.size > kMostEndpoints)
+    fail(CN_INVALID_ARGUMENT, "options: size is %u, a job has at most %u endpoints", options.size, kMostEndpoints);
   const char* const meeting = options.meeting ? options.meeting : std::getenv("COMMNET_MEETING");
   if (options.size > 1 && (meeting == nullptr || *meeting == '\0'))
     fail(CN_INVALID_ARGUMENT, "options: meeting is missing, and so is COMMNET_MEETING");

@@ -46,13 +46,7 @@ function readOptions(given) {
 /** Endpoints that are open when the process exits, so that their peers see them leave. */
 const openEndpoints = new Set();
 process.on('exit', () => {
-  for (const endpoint of openEndpoints) {
-    try {
-      endpoint.close();
-    } catch {
-      // It joins a job.
-    }
-  }
+  for (const endpoint of openEndpoints) endpoint.close();
 });
 
 /** What this process, or this worker thread, takes part with. Emits 'join' and 'leave'. */

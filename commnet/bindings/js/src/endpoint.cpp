@@ -287,7 +287,6 @@ void Endpoint::release_memory(Info info) {
 
 void Endpoint::shut() {
   if (!endpoint_) return;
-  joinings_.clear();
   uv_poll_stop(&poll_->handle);
   poll_->endpoint = nullptr;
   uv_close(reinterpret_cast<uv_handle_t*>(&std::exchange(poll_, nullptr)->handle), [](uv_handle_t* handle) {
@@ -298,7 +297,9 @@ void Endpoint::shut() {
   for (auto& [number, memory] : memories_) cn_memory_release(memory.handle);
   for (auto& [number, queue] : queues_) cn_queue_release(queue);
   queues_.clear();
+  for (auto& [number, joining] : joinings_) joining->await_begin();
   cn_endpoint_close(std::exchange(endpoint_, nullptr));
+  joinings_.clear();
   memories_.clear();
   peers_.clear();
   indices_.clear();
@@ -308,9 +309,6 @@ Napi::Value Endpoint::close(Info info) {
   const Napi::Env env = info.Env();
   const auto ends = Napi::Array::New(env);
   if (!endpoint_) return ends;
-  if (!joinings_.empty())
-    throw Environment::of(env).make_error(env, CN_INVALID_ARGUMENT,
-                                          "an endpoint cannot be closed while it joins a job: await join() first");
   const auto add = [&](uint64_t number, cn_status status, const char* text) {
     const auto end = Napi::Array::New(env, 3);
     end.Set(0u, Napi::Number::New(env, static_cast<double>(number)));
@@ -321,6 +319,7 @@ Napi::Value Endpoint::close(Info info) {
     ends.Set(ends.Length(), end);
   };
   constexpr const char* kClosed = "the endpoint was closed";
+  for (auto& [number, joining] : joinings_) add(number, CN_CANCELLED, kClosed);
   shut();
   for (auto& [number, pending] : std::exchange(pending_, {})) {
     const cn_status status = cn_wait(pending.handle, 0);

@@ -1,10 +1,14 @@
 #include "joining.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace commnet::node {
 
 namespace {
+
+// More are refused by cn_join().
+constexpr uint32_t kMostPeers = 1 << 20;
 
 void close(uv_async_t* handle) {
   uv_close(reinterpret_cast<uv_handle_t*>(handle),
@@ -41,10 +45,11 @@ Joining::Joining(uv_loop_t* loop, cn_endpoint* endpoint, cn_job_options options,
 void Joining::run(cn_endpoint* endpoint, cn_job_options options) {
   uint32_t rank = 0, size = options.size;
   if (size == 0) result_.status = cn_job_of_environment(&rank, &size);
-  if (result_.status == CN_OK) {
-    result_.peers.resize(size);
-    result_.status = cn_join(endpoint, &options, result_.peers.data(), size);
-  }
+  if (result_.status == CN_OK) result_.peers.resize(std::min(size, kMostPeers));
+  begins_ = true;
+  begins_.notify_all();
+  if (result_.status == CN_OK)
+    result_.status = cn_join(endpoint, &options, result_.peers.data(), static_cast<uint32_t>(result_.peers.size()));
   if (result_.status != CN_OK) result_.text = cn_error();
   uv_async_send(wake_);
 }

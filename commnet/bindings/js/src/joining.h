@@ -5,6 +5,7 @@
 #include <commnet/commnet.h>
 #include <uv.h>
 
+#include <atomic>
 #include <functional>
 #include <string>
 #include <thread>
@@ -25,8 +26,10 @@ class Joining {
   Joining(uv_loop_t* loop, cn_endpoint* endpoint, cn_job_options options, std::string meeting, Done done);
   Joining(const Joining&) = delete;
   Joining& operator=(const Joining&) = delete;
-  // Waits for the thread, which uses the endpoint, and which ends at the latest with the timeout.
+  // Waits for the thread, which ends once the endpoint is closed.
   ~Joining();
+  // Waits until the endpoint may be closed.
+  void await_begin() const { begins_.wait(false); }
 
  private:
   void run(cn_endpoint* endpoint, cn_job_options options);
@@ -34,6 +37,7 @@ class Joining {
   const std::string meeting_;
   const Done done_;
   Result result_;
+  std::atomic<bool> begins_ = false;
   uv_async_t* wake_;  // freed by the loop
   std::thread thread_;
 };

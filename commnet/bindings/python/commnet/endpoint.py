@@ -13,7 +13,7 @@ from typing import Any, TypeVar, overload
 
 from commnet import _native
 from commnet.dispatch import Dispatcher
-from commnet.errors import Error, error_of
+from commnet.errors import Error, InvalidArgument, error_of
 from commnet.memory import Memory, rights_of
 from commnet.operation import Operation, Queue
 from commnet.peer import Message, Peer
@@ -153,6 +153,40 @@ class Endpoint:
         except BaseException:
             operation.cancel()
             raise
+
+    def join(
+        self,
+        rank: int | None = None,
+        size: int | None = None,
+        meeting: str | None = None,
+        timeout: float | None = None,
+    ) -> list[Peer | None]:
+        """Connects with all other endpoints of a job, and returns the peers by their rank; None at the own rank.
+
+        rank, size: the number of this endpoint, and how many there are; default: from the environment of mpirun or
+            Slurm, or COMMNET_RANK and COMMNET_SIZE
+        meeting: "file:/a/folder" that all processes share and that is empty before, or "tcp://host:port", where the
+            endpoint of rank 0 opens a rendezvous service; default: COMMNET_MEETING
+        timeout: seconds; default: 60
+        """
+        if (rank is None) != (size is None):
+            raise InvalidArgument("join: rank and size belong together")
+        if size == 0:
+            raise InvalidArgument("join: size must be at least 1, got 0")
+        numbers = (0, 0) if rank is None or size is None else (rank, size)
+        peers = self._native.join(*numbers, "" if meeting is None else meeting, timeout)
+        return [self._peer(peer) if peer else None for peer in peers]
+
+    async def join_async(
+        self,
+        rank: int | None = None,
+        size: int | None = None,
+        meeting: str | None = None,
+        timeout: float | None = None,
+    ) -> list[Peer | None]:
+        """Does what join() does, while the loop goes on. Who no longer wants to wait closes the endpoint."""
+        self._dispatcher.start()
+        return await asyncio.get_running_loop().run_in_executor(None, self.join, rank, size, meeting, timeout)
 
     def find_peer(self, name: str) -> Peer | None:
         """Returns the connected peer of a name."""

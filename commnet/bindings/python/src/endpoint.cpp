@@ -17,6 +17,9 @@ constexpr size_t kLong = 64 << 10;
 
 cn_peer* peer_at(uintptr_t address) { return reinterpret_cast<cn_peer*>(address); }
 
+// For how long a wait does not look for signals, such as that of Ctrl+C.
+constexpr std::chrono::milliseconds kPatience{100};
+
 struct Taking {
   explicit Taking(bool& flag) : flag(flag) { flag = true; }
   ~Taking() { flag = false; }
@@ -102,16 +105,25 @@ void Endpoint::wake() {
 std::vector<py::object> Endpoint::close() {
   if (std::exchange(is_closed_, true) || handle_ == nullptr) return {};
   wake();
+  auto joinings = std::exchange(joinings_, {});
   {
     const py::gil_scoped_release released;
     const std::unique_lock lock(calls_);
     cn_queue_release(wakes_);
+    for (const auto& each : joinings) each->has_begun();
     cn_endpoint_close(handle_);
+    while (!joinings.empty()) joinings.pop_back();  // which waits for its thread
   }
   std::vector<py::object> callbacks;
   for (auto& [address, operation] : std::exchange(pending_, {}))
     for (py::object& callback : operation->settle()) callbacks.push_back(std::move(callback));
   return callbacks;
+}
+
+void Endpoint::abandon() {
+  is_closed_ = is_abandoned_ = true;
+  // This process does not have their threads, for which their ends would wait.
+  new auto(std::exchange(joinings_, {}));
 }
 
 std::string Endpoint::name() {
@@ -122,6 +134,34 @@ std::string Endpoint::name() {
 std::string Endpoint::address() {
   const Use use(*this);
   return cn_endpoint_address(handle_);
+}
+
+std::vector<uintptr_t> Endpoint::join(uint32_t rank, uint32_t size, const std::string& meeting, uint32_t timeout_ms) {
+  cn_job_options options{};
+  options.struct_size = sizeof options;
+  options.rank = rank;
+  options.size = size;
+  options.timeout_ms = timeout_ms;
+  std::shared_ptr<Joining> joining;
+  {
+    const Use use(*this);
+    joining = std::make_shared<Joining>(handle_, options, meeting);
+    joinings_.push_back(joining);
+  }
+  const auto wait = [&] {
+    const py::gil_scoped_release released;
+    return joining->wait(kPatience);
+  };
+  while (!wait()) {
+    if (is_abandoned_) raise(CN_CLOSED, "the endpoint belongs to the parent of this process");
+    // The meeting then goes on until the endpoint is closed.
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  }
+  std::erase(joinings_, joining);
+  if (joining->status() != CN_OK) raise(joining->status(), joining->text());
+  std::vector<uintptr_t> peers;
+  for (cn_peer* const peer : joining->peers()) peers.push_back(reinterpret_cast<uintptr_t>(peer));
+  return peers;
 }
 
 // ------------------------------------------------------------------------------------------------ operations

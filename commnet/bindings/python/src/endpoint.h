@@ -14,6 +14,7 @@
 
 #include "arguments.h"
 #include "buffer.h"
+#include "joining.h"
 #include "operation.h"
 
 namespace commnet_python {
@@ -78,10 +79,13 @@ class Endpoint : public std::enable_shared_from_this<Endpoint> {
   bool is_abandoned() const { return is_abandoned_; }
   // Returns functions to call, those of the operations that end.
   std::vector<pybind11::object> close();
-  void abandon() { is_closed_ = is_abandoned_ = true; }
+  // The process is the child of a fork, which has no threads of its parent.
+  void abandon();
   std::string name();
   std::string address();
 
+  // Waits until all endpoints of a job are connected, and returns their peers by rank.
+  std::vector<uintptr_t> join(uint32_t rank, uint32_t size, const std::string& meeting, uint32_t timeout_ms);
   std::shared_ptr<Operation> connect(const std::string& address, const Call& call);
   std::shared_ptr<Operation> send(uintptr_t peer, pybind11::handle data, uint32_t handler, uint32_t channel,
                                   const Call& call);
@@ -125,6 +129,7 @@ class Endpoint : public std::enable_shared_from_this<Endpoint> {
   bool is_closed_ = false, is_abandoned_ = false, is_taking_ = false;
   // Operations whose end becomes an event.
   std::unordered_map<void*, std::shared_ptr<Operation>> pending_;
+  std::vector<std::shared_ptr<Joining>> joinings_;  // also those that nobody waits for any more
 };
 
 }  // namespace commnet_python

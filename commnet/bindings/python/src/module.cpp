@@ -67,6 +67,11 @@ PYBIND11_MODULE(_native, module) {
       .def("abandon", &Endpoint::abandon)
       .def_property_readonly("name", &Endpoint::name)
       .def_property_readonly("address", &Endpoint::address)
+      .def("join",
+           [](Endpoint& endpoint, py::handle rank, py::handle size, py::handle meeting, py::handle timeout) {
+             return endpoint.join(integer32_of(rank, "rank"), integer32_of(size, "size"), text_of(meeting, "meeting"),
+                                  call_of(timeout).timeout_ms);
+           })
       .def("connect",
            [](Endpoint& endpoint, py::handle address, py::handle timeout) {
              return endpoint.connect(text_of(address, "address"), call_of(timeout));

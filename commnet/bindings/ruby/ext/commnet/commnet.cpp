@@ -8,6 +8,7 @@
 #include "endpoint.h"
 #include "errors.h"
 #include "fork.h"
+#include "joining.h"
 #include "memory.h"
 #include "message.h"
 #include "operation.h"
@@ -22,6 +23,7 @@ extern "C" __attribute__((visibility("default"))) void Init_commnet() {
   define_errors(module);
   define_buffer(module);
   find_address_class(module);
+  define_joining(module);
   define_memory(module);
   define_message(module);
   define_operation(module);

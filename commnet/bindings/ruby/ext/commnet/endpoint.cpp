@@ -13,6 +13,7 @@
 #include "convert.h"
 #include "errors.h"
 #include "fork.h"
+#include "joining.h"
 #include "memory.h"
 #include "message.h"
 #include "operation.h"
@@ -28,6 +29,7 @@ constexpr int kMostEventsAtOnce = 256;
 void mark_endpoint(void* data) {
   const Endpoint& endpoint = *static_cast<Endpoint*>(data);
   rb_gc_mark(endpoint.peers);
+  rb_gc_mark(endpoint.joinings);
   for (const Operation* each = endpoint.operations; each; each = each->next) rb_gc_mark(each->self);
   for (const Memory* each = endpoint.memories; each; each = each->next) rb_gc_mark(each->self);
 }
@@ -53,7 +55,7 @@ VALUE allocate(VALUE type) {
   Endpoint* endpoint;
   const VALUE self = TypedData_Make_Struct(type, Endpoint, &kEndpointType, endpoint);
   endpoint->events = endpoint->wake = -1;
-  endpoint->peers = Qnil;
+  endpoint->peers = endpoint->joinings = Qnil;
   return self;
 }
 
@@ -106,6 +108,7 @@ VALUE start(VALUE self, VALUE name, VALUE secret, VALUE transports, VALUE listen
   options.send_limit = number(4, "send_limit", UINT64_MAX);
   options.message_limit = number(5, "message_limit", UINT64_MAX);
   endpoint.peers = rb_hash_new();
+  endpoint.joinings = rb_ary_new();
   endpoint.wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
   if (endpoint.wake < 0) raise(CN_SYSTEM_ERROR, "eventfd: %s", strerror(errno));
   // Without Ruby's lock, no address in an object may be used (see borrowed.h). No function raises until they are freed.
@@ -139,7 +142,10 @@ VALUE shut(VALUE self) {
   endpoint.is_open = false;
   wake_up(&endpoint);
   while (endpoint.memories) release(*endpoint.memories);
+  const VALUE joinings = rb_ary_dup(endpoint.joinings);
+  for (long i = 0; i < RARRAY_LEN(joinings); ++i) await_begin(rb_ary_entry(joinings, i));
   without_lock([&] { cn_endpoint_close(endpoint.handle); });
+  for (long i = 0; i < RARRAY_LEN(joinings); ++i) await_end(rb_ary_entry(joinings, i));
   endpoint.handle = nullptr;
   while (endpoint.operations) {
     Operation& operation = *endpoint.operations;
@@ -177,6 +183,25 @@ VALUE begin_connect(VALUE self, VALUE address, VALUE timeout) {
   });
   RB_GC_GUARD(address);
   return object;
+}
+
+// join_job(rank, size, meeting, timeout) waits, and returns the Peers by rank.
+VALUE join_job(VALUE self, VALUE rank, VALUE size, VALUE meeting, VALUE timeout) {
+  Endpoint& endpoint = open_endpoint_of(self);
+  cn_job_options options = {};
+  options.struct_size = sizeof options;
+  options.rank = unsigned32_of("rank", rank);
+  options.size = unsigned32_of("size", size);
+  options.timeout_ms = timeout_of(timeout);
+  const VALUE joining = new_joining(endpoint.handle, options, text_of("meeting", meeting));
+  rb_ary_push(endpoint.joinings, joining);
+  begin(joining);
+  // If it is interrupted, the meeting goes on until the endpoint is closed.
+  wait(joining);
+  rb_ary_delete(endpoint.joinings, joining);
+  if (!is_usable(endpoint)) raise(CN_CANCELLED, "the endpoint was closed");
+  check_end(joining);
+  return peers_of(joining, self);
 }
 
 VALUE find_peer(VALUE self, VALUE name) {
@@ -291,6 +316,7 @@ void define_endpoint(VALUE module) {
   rb_define_private_method(type, "native_name", native_name, 0);
   rb_define_private_method(type, "native_address", native_address, 0);
   rb_define_private_method(type, "start_connect", begin_connect, 2);
+  rb_define_private_method(type, "join_job", join_job, 4);
   rb_define_private_method(type, "find_peer", find_peer, 1);
   rb_define_private_method(type, "receive", receive, 2);
   rb_define_private_method(type, "watch_peers", watch_peers, 0);

@@ -16,6 +16,7 @@ struct Endpoint {
   bool is_open;
   int events, wake;       // a duplicate of the descriptor of events, and an eventfd that ends waits for it
   VALUE peers;            // a Hash from addresses of cn_peer to Peers
+  VALUE joinings;         // an Array of the calls of cn_join() that go on
   Operation* operations;  // those that go on, whose objects and bytes it keeps
   Memory* memories;       // those that are registered, likewise
 };

@@ -70,6 +70,21 @@ module Commnet # rubocop:disable Style/Documentation -- documented in commnet.rb
     # Begins a connection; the value of the operation is the Peer.
     def begin_connect(address, timeout: nil) = start_connect(address, timeout)
 
+    # Connects with all other endpoints of a job, and returns the Peers by their rank; nil for the own rank. Other
+    # threads run meanwhile.
+    #
+    # rank, size:: the number of this endpoint, and how many there are; default: from the environment of mpirun or
+    #              Slurm, or COMMNET_RANK and COMMNET_SIZE
+    # meeting::    "file:/a/folder" that all processes share and that is empty before, or "tcp://host:port", where the
+    #              endpoint of rank 0 opens a rendezvous service; default: COMMNET_MEETING
+    # timeout::    seconds; default: 60
+    def join(rank: nil, size: nil, meeting: nil, timeout: nil)
+      raise InvalidArgument, "join: rank and size belong together" if rank.nil? != size.nil?
+      raise InvalidArgument, "join: size must be at least 1, got 0" if size == 0 # rubocop:disable Style/NumericPredicate -- of any object
+
+      join_job(rank || 0, size || 0, meeting, timeout)
+    end
+
     # Returns the connected peer of a name; nil if there is none.
     def peer(name) = find_peer(name)
 
