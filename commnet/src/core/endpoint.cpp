@@ -338,7 +338,7 @@ bool Endpoint::begin_connection(const Transport& transport, const std::string& u
 }
 
 void Endpoint::add_streams(Peer& peer, const Connection& first) {
-  if (first.reaches_memory()) return;
+  if (!first.table().has_streams || first.reaches_memory()) return;
   for (uint32_t stream = 1; stream < settings_.streams; ++stream)
     begin_connection(*static_cast<const Transport*>(first.transport()), first.url(), nullptr, stream, peer.link());
 }
@@ -644,6 +644,17 @@ void Endpoint::run_ready(Lock& lock) {
   }
 }
 
+void Endpoint::sleep(Lock& lock, Clock::duration longest) {
+  const timespec time{std::chrono::duration_cast<std::chrono::seconds>(longest).count(),
+                      static_cast<long>((longest % std::chrono::seconds(1)).count())};
+  is_sleeping_ = true;
+  lock.unlock();
+  epoll_event event;
+  epoll_pwait2(poller_.number(), &event, 1, &time, nullptr);
+  lock.lock();
+  is_sleeping_ = false;
+}
+
 bool Endpoint::work(Lock& lock, Clock::time_point until) {
   if (is_working_) {
     // Another thread does the work.
@@ -653,7 +664,7 @@ bool Endpoint::work(Lock& lock, Clock::time_point until) {
   if (is_closing_) return true;
   is_working_ = true;
   worker_ = std::this_thread::get_id();
-  if (settings_.is_manual && is_awake_) lower_wake_signal();
+  if (is_awake_) lower_wake_signal();
   // What peers have said is heard before they are found silent.
   bool did = run_transports();
   timers_at_ = run_timers();
@@ -663,23 +674,14 @@ bool Endpoint::work(Lock& lock, Clock::time_point until) {
   const Clock::time_point now = Clock::now();
   if (did) last_work_ = now;
   if (!did && working_.empty() && ready_.empty()) {
-    is_sleeping_ = true;
-    const bool spins = now - last_work_ < settings_.busy_poll;
     const Clock::duration pause = std::min(until, timers_at_) - now;
-    lock.unlock();
-    epoll_event events[4];
-    int count = 0;
-    if (spins || pause <= Clock::duration::zero()) {
-      count = epoll_wait(poller_.number(), events, std::size(events), 0);
+    if (now - last_work_ < settings_.busy_poll || pause <= Clock::duration::zero()) {
+      // Others have their turn at the lock.
+      lock.unlock();
+      lock.lock();
     } else {
-      const timespec time{std::chrono::duration_cast<std::chrono::seconds>(pause).count(),
-                          static_cast<long>((pause % std::chrono::seconds(1)).count())};
-      count = epoll_pwait2(poller_.number(), events, std::size(events), &time, nullptr);
+      sleep(lock, pause);
     }
-    lock.lock();
-    is_sleeping_ = false;
-    for (int i = 0; i < count; ++i)
-      if (events[i].data.fd == wake_signal_.number()) lower_wake_signal();
   }
   is_working_ = false;
   worker_ = {};

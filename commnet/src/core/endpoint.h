@@ -177,6 +177,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   void try_address(const OperationPointer& operation);
   // Works once: waits until `until` for something to do, without the lock. Returns whether anything was done.
   bool work(Lock& lock, Clock::time_point until);
+  void sleep(Lock& lock, Clock::duration longest);
   bool run_transports();
   Clock::time_point run_timers();
   void run_ready(Lock& lock);

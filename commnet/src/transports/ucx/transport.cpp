@@ -180,15 +180,16 @@ bool Transport::progress() {
     bool works = false;
     for (const auto& [connection, owned] : connections_)
       if (connection->worker) works |= ucp_.ucp_worker_progress(connection->worker) > 0;
-    works |= !arrived_.empty() || !failed_.empty();
-    works |= report_sent();
+    const bool has_news = !arrived_.empty() || !failed_.empty();
+    works |= report_sent() || has_news;
     for (Connection* const each : std::exchange(arrived_, {})) deliver(*each);
     for (Connection* const each : std::exchange(failed_, {})) report_failure(*each);
     if (!ending_.empty()) end_connections();
-    // The sockets have their turn even if the workers have much to do.
-    if (!works || ++turns_ % kRounds == 0) works |= serve_sockets();
-    if (!works) break;
-    did = true;
+    // The sockets have little to say once connections stand.
+    if (!is_kept_awake_ || ++turns_ % kRounds == 0) works |= serve_sockets();
+    did |= works;
+    // The endpoint answers frames before more of them are looked for.
+    if (!works || has_news) break;
   }
   if (did)
     last_work_ = Clock::now();
