@@ -3,7 +3,7 @@
 #include <semaphore>
 #include <stdexcept>
 
-#include "../cpp/processes.h"
+#include "processes.h"
 
 namespace {
 
