@@ -55,12 +55,15 @@ class Dispatcher:
             self._loop = loop
             loop.add_reader(self._descriptor, _drain, self._native, self._handle)
 
-    def stop(self, waits: bool) -> None:
-        """Ends once the endpoint is closed. Waits for a handler that runs on another thread, if asked."""
+    def stop(self) -> None:
+        """Ends once the endpoint is closed."""
         self._leave_loop()
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Waits for a handler that runs on another thread; None: without a limit."""
         thread = self._thread
-        if waits and thread is not None and thread is not threading.current_thread():
-            thread.join()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(None if seconds is None else max(seconds, 0.0))
 
     def _leave_loop(self) -> None:
         loop, descriptor = self._loop, self._descriptor

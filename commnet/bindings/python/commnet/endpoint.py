@@ -6,9 +6,10 @@ import asyncio
 import atexit
 import inspect
 import os
+import time
 import weakref
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from typing import Any, TypeVar, overload
 
 from commnet import _native
@@ -19,6 +20,9 @@ from commnet.operation import Operation, Queue
 from commnet.peer import Message, Peer
 
 _Function = TypeVar("_Function", bound=Callable[..., object])
+
+# For how many seconds a process that ends waits for handlers that run.
+_LONGEST_EXIT = 1.0
 
 # Instead of a function: on_message() is a decorator.
 _DECORATES = object()
@@ -110,7 +114,9 @@ class Endpoint:
     def _close(self, waits: bool) -> None:
         if not self._native.is_closed:
             self._settle(self._native.close())
-        self._dispatcher.stop(waits)
+        self._dispatcher.stop()
+        if waits:
+            self._dispatcher.wait()
 
     def _settle(self, callbacks: list[Callable[[], object]]) -> None:
         for callback in callbacks:
@@ -270,7 +276,7 @@ class Endpoint:
         self._native.set_handler(handler, True)
         self._dispatcher.start()
 
-    async def messages(self, handler: int) -> AsyncIterator[Message]:
+    async def messages(self, handler: int) -> AsyncGenerator[Message, None]:
         """Iterates over the messages for a handler's number, until the endpoint is closed."""
         stream = _Stream()
         self._streams.add(stream)
@@ -352,9 +358,14 @@ def _joined(values: str | Iterable[str] | None) -> str | None:
 
 
 def _close_all() -> None:
-    # A thread that waits for events must not come back to an interpreter that is gone.
-    for endpoint in list(_open):
-        endpoint.close()
+    # A thread that waits for events must not come back to an interpreter that is gone. Handlers may wait for operations
+    # of other endpoints, so that all are closed first, and one that does not end cannot keep the process.
+    endpoints = list(_open)
+    for endpoint in endpoints:
+        endpoint._close(waits=False)
+    until = time.monotonic() + _LONGEST_EXIT
+    for endpoint in endpoints:
+        endpoint._dispatcher.wait(until - time.monotonic())
 
 
 def _abandon_all() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from commnet.errors import InvalidArgument
 from commnet.memory import Token
@@ -10,6 +10,8 @@ from commnet.operation import Operation, Queue, native_of
 
 if TYPE_CHECKING:
     from commnet.endpoint import Endpoint
+
+Into = TypeVar("Into")
 
 
 class Message:
@@ -77,6 +79,27 @@ class Peer:
         endpoint = self._endpoint
         return endpoint._operation(self._native.send(self._address, data, handler, channel, timeout, native_of(queue)))
 
+    @overload
+    def read(
+        self,
+        token: bytes,
+        into: None = None,
+        offset: int = 0,
+        *,
+        size: int | None = None,
+        timeout: float | None = None,
+        queue: Queue | None = None,
+    ) -> Operation[bytearray]: ...
+    @overload
+    def read(
+        self,
+        token: bytes,
+        into: Into,
+        offset: int = 0,
+        *,
+        timeout: float | None = None,
+        queue: Queue | None = None,
+    ) -> Operation[Into]: ...
     def read(
         self,
         token: bytes,

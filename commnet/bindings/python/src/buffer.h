@@ -26,7 +26,7 @@ class Buffer {
   size_t size() const { return size_; }
 
  private:
-  void take_dlpack(pybind11::handle object, const char* name);
+  void take_dlpack(pybind11::handle object, Access access, const char* name);
 
   bool has_view_ = false;
   Py_buffer view_{};

@@ -28,7 +28,7 @@ uint64_t token_size(const py::bytes& bytes) {
 
 }  // namespace
 
-PYBIND11_MODULE(_native, module) {
+PYBIND11_MODULE(_extension, module) {
   module.def("version", &cn_version);
   module.def("set_error_factory", &set_error_factory);
   module.def("status_name", [](int status) { return cn_status_name(static_cast<cn_status>(status)); });
@@ -106,4 +106,12 @@ PYBIND11_MODULE(_native, module) {
       .def("watch_peers", &Endpoint::watch_peers)
       .def_property_readonly("descriptor", &Endpoint::descriptor)
       .def("next_events", &Endpoint::next_events);
+}
+
+// The threads of endpoints, and the classes of errors, belong to one interpreter. pybind11 itself would wait for a lock
+// forever in another one.
+extern "C" PYBIND11_EXPORT PyObject* PyInit__native() {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return PyInit__extension();
+  PyErr_SetString(PyExc_ImportError, "commnet can only be imported in the main interpreter of a process");
+  return nullptr;
 }

@@ -150,7 +150,7 @@ def test_messages_that_are_left_over_go_to_the_next_handler() -> None:
                 async for message in messages:
                     got.append(bytes(message))
                     break
-                await messages.aclose()  # type: ignore[attr-defined]
+                await messages.aclose()
             assert got == [b"%d" % i for i in range(10)]
 
     run(main())

@@ -101,6 +101,63 @@ asyncio.run(asyncio.sleep(0))
         subprocess.run([sys.executable, "-c", code], check=True, timeout=PATIENCE)
 
 
+@pytest.mark.parametrize(
+    "handler",
+    [
+        "time.sleep(1000)",
+        "threading.Event().wait()",
+        "operations[-1].wait()",  # of the other endpoint
+        "sys.exit(3)",
+        "os.kill(os.getpid(), signal.SIGINT)",
+    ],
+)
+def test_an_interpreter_ends_while_a_handler_runs(handler: str) -> None:
+    code = f"""
+import commnet, os, signal, sys, threading, time
+b, a = commnet.Endpoint("b"), commnet.Endpoint("a")
+peer = a.connect(b.address)
+begun = threading.Event()
+operations = []
+@b.on_message(1)
+def handle(message):
+    begun.set()
+    {handler}
+operations += [peer.send(bytes(1 << 20), 2) for _ in range(20)]
+peer.send(b"", 1, channel=1)
+try:
+    begun.wait()
+    time.sleep(0.05)
+except KeyboardInterrupt:
+    print("interrupted")
+print("the end")
+"""
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=PATIENCE, text=True)
+    assert process.stdout.endswith("the end\n")
+    assert ("interrupted" in process.stdout) == ("SIGINT" in handler)
+
+
+def test_a_subinterpreter_cannot_import_it() -> None:
+    pytest.importorskip("_xxsubinterpreters")
+    inner = f"""
+import sys
+sys.path[:] = {sys.path!r}
+try:
+    import commnet
+except ImportError as error:
+    print(error, flush=True)
+"""
+    code = f"""
+import commnet, _xxsubinterpreters as interpreters
+endpoint = commnet.Endpoint("a")
+own = interpreters.create()
+interpreters.run_string(own, {inner!r})
+interpreters.destroy(own)
+print(endpoint.name)
+"""
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True, timeout=PATIENCE, text=True)
+    assert process.stdout == "commnet can only be imported in the main interpreter of a process\na\n"
+
+
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_the_child_of_a_fork_cannot_use_endpoints(pair: Pair) -> None:
     token = pair.b.register(b"abcd").token()

@@ -1,5 +1,6 @@
 import pickle
 import threading
+from typing import Any
 
 import pytest
 from conftest import PATIENCE, Pair, wait_until
@@ -126,6 +127,90 @@ def test_tensors_with_dlpack(pair: Pair) -> None:
 
     with pytest.raises(commnet.InvalidArgument, match=r"data: the Elsewhere must be in the memory of the CPU"):
         pair.peer.send(Elsewhere())
+
+
+class Exported:
+    """Gives the memory of a NumPy array by DLPack only."""
+
+    def __init__(self, array: object) -> None:
+        self._array: Any = array
+
+    def __dlpack__(self, **options: object) -> object:
+        return self._array.__dlpack__(**options)
+
+    def __dlpack_device__(self) -> object:
+        return self._array.__dlpack_device__()
+
+
+def test_tensors_with_dlpack_that_are_read_only(pair: Pair) -> None:
+    numpy = pytest.importorskip("numpy")
+    array = numpy.arange(4, dtype="i4")
+    array.flags.writeable = False
+    memory = pair.b.register(Exported(array))
+    assert pair.peer.read(memory.token()).wait(PATIENCE) == array.tobytes()
+    with pytest.raises(commnet.InvalidArgument, match="buffer: the Exported must be writable"):
+        pair.b.register(Exported(array), "write")
+    with pytest.raises(commnet.InvalidArgument, match="into: the Exported must be writable"):
+        pair.peer.read(memory.token(), Exported(array))
+
+    class Copying(Exported):
+        def __dlpack__(self, **options: object) -> object:
+            return super().__dlpack__(**options | {"copy": True})
+
+    assert pair.peer.send(Copying(numpy.zeros(4))).wait(PATIENCE) is None
+    with pytest.raises(commnet.InvalidArgument, match="into: the Copying must give its own memory, got a copy"):
+        pair.peer.read(memory.token(), Copying(numpy.zeros(4)))
+
+
+def test_tensors_with_dlpack_of_older_libraries(pair: Pair) -> None:
+    numpy = pytest.importorskip("numpy")
+
+    class Older(Exported):
+        def __dlpack__(self) -> object:  # type: ignore[override]
+            return super().__dlpack__()
+
+    array = numpy.arange(4, dtype="i4")
+    memory = pair.b.register(Older(array), "read+write")
+    pair.peer.write(memory.token(), numpy.int32(7)).wait(PATIENCE)
+    assert array.tolist() == [7, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("capsule", "device", "text"),
+    [
+        (None, (1, 0), "returned no capsule of DLPack"),
+        (b"bytes", (1, 0), "returned no capsule of DLPack"),
+        (None, (), "does not give its memory"),
+        (None, ("cpu", 0), "does not say on which device it is"),
+        (None, 5, "does not give its memory"),
+    ],
+)
+def test_objects_with_a_bad_dlpack(pair: Pair, capsule: object, device: object, text: str) -> None:
+    class Bad:
+        def __dlpack__(self, **options: object) -> object:
+            return capsule
+
+        def __dlpack_device__(self) -> object:
+            return device
+
+    with pytest.raises(commnet.InvalidArgument, match=text):
+        pair.peer.send(Bad())
+
+
+def test_a_used_capsule_is_refused(pair: Pair) -> None:
+    torch = pytest.importorskip("torch")
+
+    class Used:
+        def __dlpack__(self, **options: object) -> object:
+            capsule = torch.zeros(3).__dlpack__()
+            torch.from_dlpack(capsule)
+            return capsule
+
+        def __dlpack_device__(self) -> object:
+            return (1, 0)
+
+    with pytest.raises(commnet.InvalidArgument, match="returned no capsule of DLPack"):
+        pair.peer.send(Used())
 
 
 def test_queues_complete_in_order(pair: Pair) -> None:
