@@ -77,6 +77,7 @@ Connection::Connection(Endpoint& endpoint, const cn_transport_table& table, cn_c
 
 void Connection::send(Frame frame, const void* payload, uint64_t size, uint64_t cookie) {
   frame.size = size;
+  is_used_ |= is_open();
   is_writable_ = table_.send(handle_, &frame, payload, size, cookie);
   is_dirty_ = true;
 }
@@ -115,6 +116,7 @@ bool Connection::begin_frame(const void* header, uint64_t size, void** payload) 
       *payload = control_buffer(size);
       return true;
     }
+    is_used_ = true;
     peer_->heard();
     switch (frame_.type) {
       case FrameType::kMessage:

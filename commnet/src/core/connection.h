@@ -51,6 +51,9 @@ class Connection {
   const cn_transport_table& table() const { return table_; }
   Peer* peer() const { return peer_; }
   uint32_t stream() const { return stream_; }
+  const Key& link() const { return link_; }
+  // Returns whether it has had frames since it is open.
+  bool is_used() const { return is_used_; }
   bool has_begun() const { return has_begun_; }
   bool is_open() const { return state_ == State::kOpen; }
   bool is_closed() const { return state_ == State::kClosed; }
@@ -102,6 +105,7 @@ class Connection {
   State state_ = State::kConnecting;
   const bool has_begun_;
   bool is_writable_ = true;
+  bool is_used_ = false;
   bool is_dirty_ = false;  // frames were sent since the last flush()
   OperationPointer operation_;
   uint32_t stream_ = 0;

@@ -343,6 +343,13 @@ void Endpoint::add_streams(Peer& peer, const Connection& first) {
     begin_connection(*static_cast<const Transport*>(first.transport()), first.url(), nullptr, stream, peer.link());
 }
 
+// Whether a connection is a further one to a peer that is there: its handshake may be held up behind other bytes.
+bool Endpoint::is_awaited_stream(const Connection& connection) const {
+  return connection.has_begun() && connection.stream() > 0 && std::ranges::any_of(peers_, [&](const auto& each) {
+           return each.second->is_connected() && are_same(each.second->link(), connection.link());
+         });
+}
+
 bool Endpoint::connects_to(const std::string& name) const {
   return std::ranges::any_of(connections_, [&](const auto& each) { return each->is_beginning_to(name); });
 }
@@ -620,7 +627,7 @@ Clock::time_point Endpoint::run_timers() {
   for (auto& [name, peer] : peers_) peers_at_ = std::min(peers_at_, peer->check_life(now));
   std::vector<Connection*> late;
   for (auto& each : connections_)
-    if (!each->is_open() && each->handshake_end() <= now) late.push_back(each.get());
+    if (!each->is_open() && each->handshake_end() <= now && !is_awaited_stream(*each)) late.push_back(each.get());
   for (Connection* const each : late) each->close(CN_UNREACHABLE, "nobody answers in time");
   return next();
 }

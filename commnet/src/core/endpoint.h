@@ -153,6 +153,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   Endpoint(Settings settings, unsigned fork) : settings_(std::move(settings)), fork_(fork) {}
   static std::shared_ptr<Endpoint> open(Settings settings);
   void open_transports();
+  bool is_awaited_stream(const Connection& connection) const;
   // Takes the lock, before the thread that works if that is busy. Throws Error in the child of a fork, where another
   // thread may have held it.
   Lock take_lock() const;

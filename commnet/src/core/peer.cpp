@@ -62,6 +62,8 @@ void Peer::lose(Connection& connection, cn_status status, const std::string& tex
   if (found == connections_.end()) return;
   const bool is_main = found == connections_.begin();
   connections_.erase(found);
+  // The other side may have given up a further connection before its handshake was complete there.
+  if (!is_main && !connection.is_used()) return;
   // Pieces may have been lost with a further connection, too, so that the link ends. But a peer that leaves closes all
   // its connections, and what it has sent on the first one before may be read later than the end of this one.
   if (!is_main && is_connected_ && status == CN_PEER_LOST) {
