@@ -31,7 +31,7 @@ for target in ${*:-handshake frames texts}; do
     $(pkg-config --libs libsodium) -o "$folder/${target}_fuzz"
   mkdir -p "$folder/corpus_$target"
   # Leaks are looked for at the end, with all that was found: after each input it would take most of the time.
-  (cd "$folder" && "./${target}_fuzz" -detect_leaks=0 -runs="$inputs" -max_len=4096 -timeout=10 -rss_limit_mb=2048 \
+  (cd "$folder" && "./${target}_fuzz" -detect_leaks=0 -runs="$inputs" -max_len=4096 -timeout=60 -rss_limit_mb=2048 \
     -seed="${COMMNET_FUZZ_SEED:-1}" -artifact_prefix="found-$target-" -print_final_stats=1 "corpus_$target" &&
     "./${target}_fuzz" -runs=0 "corpus_$target")
 done
