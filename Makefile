@@ -177,7 +177,7 @@ test-deploy: # libraries for single graphs, which are compiled for it
 
 # The communication library is a project of its own, which is built alone. It is not a step of `make test` yet.
 COMMNET := $(BUILD)/commnet
-test-commnet: $(VENV)/.test ## Build and test the communication library and its bindings
+test-commnet: build $(VENV)/.test ## Build and test the communication library and its bindings
 	@tools/install_packages.sh commnet/apt.txt
 	@cd commnet/bindings/js && npm ci --silent --no-fund --no-audit
 	@cmake -S commnet -B $(COMMNET) -G Ninja -DCMAKE_BUILD_TYPE=Release -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON) \
@@ -185,6 +185,7 @@ test-commnet: $(VENV)/.test ## Build and test the communication library and its 
 		|| { cat $(BUILD)/commnet.log; exit 1; }
 	@cmake --build $(COMMNET)
 	@ctest --test-dir $(COMMNET) --output-on-failure --no-tests=error
+	@COMMNET_BUILD=$(CURDIR)/$(COMMNET) $(PYTHON) -m pytest tests/commnet
 
 test-models: # examples with models of packages, against ONNX Runtime
 	@$(PYTHON) -m pytest tests/models

@@ -1,6 +1,7 @@
 """Starts the three processes of the pipeline on this machine, and ends with 0 if all of them do.
 
-Usage: run.py. PYTHON, NODE and RUBY may name the programs that run the stages.
+Usage: run.py [FOLDER]. It has read.py, project.js and classify.rb; by default this one. PYTHON, NODE and RUBY may name
+the programs that run them.
 """
 
 import os
@@ -10,7 +11,6 @@ import socket
 import subprocess
 import sys
 
-HERE = pathlib.Path(__file__).parent
 STAGES = [("PYTHON", sys.executable, "read.py"), ("NODE", "node", "project.js"), ("RUBY", "ruby", "classify.rb")]
 PATIENCE = 120  # seconds
 
@@ -23,6 +23,7 @@ def free_port() -> int:
 
 
 def main() -> int:
+    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else pathlib.Path(__file__).parent
     environment = os.environ | {
         "COMMNET_SIZE": str(len(STAGES)),
         "COMMNET_MEETING": f"tcp://127.0.0.1:{free_port()}",
@@ -30,7 +31,7 @@ def main() -> int:
     }
     processes = []
     for rank, (variable, program, stage) in enumerate(STAGES):
-        command = [os.environ.get(variable, program), HERE / stage]
+        command = [os.environ.get(variable, program), folder / stage]
         processes.append(subprocess.Popen(command, env=environment | {"COMMNET_RANK": str(rank)}))
     try:
         codes = [process.wait(PATIENCE) for process in processes]

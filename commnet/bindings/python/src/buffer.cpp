@@ -78,9 +78,13 @@ void Buffer::take(py::handle object, Access access, const char* name) {
   release();
   if (!PyObject_CheckBuffer(object.ptr())) return take_dlpack(object, access, name);
   const bool is_writable = access == Access::kWrite;
-  if (PyObject_GetBuffer(object.ptr(), &view_, is_writable ? PyBUF_WRITABLE : PyBUF_SIMPLE) != 0)
-    raise(CN_INVALID_ARGUMENT, std::string(name) + " must be a contiguous" + (is_writable ? ", writable" : "") +
-                                   " buffer: " + take_python_error());
+  if (PyObject_GetBuffer(object.ptr(), &view_, is_writable ? PyBUF_WRITABLE : PyBUF_SIMPLE) != 0) {
+    const std::string why = take_python_error();
+    // DLPack also has types that Python does not, such as bfloat16.
+    if (py::hasattr(object, "__dlpack__")) return take_dlpack(object, access, name);
+    raise(CN_INVALID_ARGUMENT,
+          std::string(name) + " must be a contiguous" + (is_writable ? ", writable" : "") + " buffer: " + why);
+  }
   has_view_ = true;
   data_ = view_.buf;
   size_ = static_cast<size_t>(view_.len);
