@@ -133,7 +133,8 @@ typedef struct cn_call {
 /* Returns whether an operation has ended, and sets *status, which may be NULL. */
 CN_API bool cn_test(const cn_operation* operation, cn_status* status);
 /* Waits for the end of an operation for at most `timeout_ms` (negative: without a limit), and returns its status, or
- * CN_TIMED_OUT while it goes on. cn_error() has its text. Must not be called from a callback. */
+ * CN_TIMED_OUT while it goes on. cn_error() has its text. Its `done` has returned then. Must not be called from a
+ * callback. */
 CN_API cn_status cn_wait(cn_operation* operation, int64_t timeout_ms);
 /* Ends an operation with CN_CANCELLED unless it has ended. Memory that a read or a write uses may be accessed until
  * `done` is called. */
@@ -176,7 +177,10 @@ CN_API cn_status cn_send(cn_peer* peer, uint32_t handler, uint32_t channel, cons
 
 /* Gets a message, which is valid until the handler returns, unless it is kept. */
 typedef void (*cn_handler)(void* user, cn_message* message);
-/* Sets the handler of a number; NULL removes it. Messages without a handler wait for one, within the window. */
+/* Sets the handler of a number; NULL removes it. When the function returns, the handler that was set before is not
+ * running and is not called again, unless it is the one that calls the function. Messages without a handler wait for
+ * one, within the window. Once their peer has left, those of all peers that have left wait within one window; beyond
+ * it, they are freed, and the event CN_EVENT_LEFT says how many. */
 CN_API cn_status cn_set_handler(cn_endpoint* endpoint, uint32_t number, cn_handler handler, void* user);
 /* Makes messages for a number events, see cn_next_event(). */
 CN_API cn_status cn_set_event_handler(cn_endpoint* endpoint, uint32_t number, void* user);

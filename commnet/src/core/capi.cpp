@@ -70,7 +70,7 @@ const char* cn_endpoint_address(const cn_endpoint* endpoint) {
 }
 
 bool cn_test(const cn_operation* operation, cn_status* status) {
-  if (operation == nullptr || !operation->operation->ended.load(std::memory_order_acquire)) return false;
+  if (operation == nullptr || !operation->operation->has_ended()) return false;
   if (status) *status = operation->operation->status;
   return true;
 }

@@ -75,27 +75,50 @@ Connection::Connection(Endpoint& endpoint, const cn_transport_table& table, cn_c
       has_begun_(false),
       handshake_end_(Clock::now() + endpoint.settings().peer_timeout) {}
 
-void Connection::send(Frame frame, const void* payload, uint64_t size, uint64_t cookie) {
+// The exceptions are those of memory that is missing. Half a frame may have been taken.
+void Connection::note_failure() noexcept {
+  has_failed_ = true;
+  failure_ = set_error_of_exception();
+  keep_text(failure_text_, cn_error());
+  if (peer_) endpoint_.note_work(*peer_);
+  endpoint_.wake();
+}
+
+void Connection::send(Frame frame, const void* payload, uint64_t size, uint64_t cookie) noexcept {
+  if (has_failed_) return;
   frame.size = size;
   is_used_ |= is_open();
-  is_writable_ = table_.send(handle_, &frame, payload, size, cookie);
+  try {
+    is_writable_ = table_.send(handle_, &frame, payload, size, cookie);
+  } catch (...) {
+    note_failure();
+  }
   is_dirty_ = true;
 }
 
-void Connection::flush() {
-  if (is_closed() || !is_dirty_) return;
+void Connection::flush() noexcept {
+  if (is_closed() || has_failed_ || !is_dirty_) return;
   is_dirty_ = false;
-  table_.flush(handle_);
+  try {
+    table_.flush(handle_);
+  } catch (...) {
+    note_failure();
+  }
 }
 
-void Connection::connected() {
+void Connection::connected() noexcept {
   if (is_closed()) return;
-  Hello hello{kProtocolVersion, stream_, endpoint_.settings().receive_window, {}, link_};
-  fill_randomly(hello.nonce);
-  hello_ = join(hello, endpoint_.settings().name);
-  state_ = State::kHello;
-  send({.type = FrameType::kHello}, hello_.data(), hello_.size());
-  flush();
+  try {
+    Hello hello{kProtocolVersion, stream_, endpoint_.settings().receive_window, {}, link_};
+    fill_randomly(hello.nonce);
+    hello_ = join(hello, endpoint_.settings().name);
+    state_ = State::kHello;
+    send({.type = FrameType::kHello}, hello_.data(), hello_.size());
+    flush();
+  } catch (...) {
+    return close(set_error_of_exception(), cn_error());
+  }
+  if (has_failed()) close_failed();
 }
 
 void* Connection::control_buffer(uint64_t size) {
@@ -105,7 +128,7 @@ void* Connection::control_buffer(uint64_t size) {
   return control_.data();
 }
 
-bool Connection::begin_frame(const void* header, uint64_t size, void** payload) {
+bool Connection::begin_frame(const void* header, uint64_t size, void** payload) noexcept {
   if (is_closed()) return false;
   try {
     std::memcpy(&frame_, header, sizeof frame_);
@@ -136,14 +159,18 @@ bool Connection::begin_frame(const void* header, uint64_t size, void** payload) 
   }
 }
 
-void Connection::detach(const void* begin, uint64_t size) {
+void Connection::detach(const void* begin, uint64_t size) noexcept {
   if (!handle_ || is_closed()) return;
   const auto first = reinterpret_cast<uintptr_t>(begin), place = reinterpret_cast<uintptr_t>(payload_);
   if (payload_ && place < first + size && first < place + frame_.size) is_lost_ = true;
-  table_.detach(handle_, begin, size);
+  try {
+    table_.detach(handle_, begin, size);
+  } catch (...) {
+    note_failure();
+  }
 }
 
-bool Connection::end_frame() {
+bool Connection::end_frame() noexcept {
   try {
     if (!is_open()) {
       take_handshake();
@@ -163,6 +190,7 @@ bool Connection::end_frame() {
           peer_->take(frame_, control_);
       }
     }
+    if (has_failed()) close_failed();
     return !is_closed();
   } catch (...) {
     close(set_error_of_exception(), cn_error());
@@ -237,6 +265,15 @@ void Connection::take_proof() {
   decide();
 }
 
+void Connection::decide_or_close() noexcept {
+  try {
+    decide();
+  } catch (...) {
+    close(set_error_of_exception(), cn_error());
+  }
+  if (has_failed()) close_failed();
+}
+
 void Connection::decide() {
   Peer& peer = endpoint_.peer_of(other_name_);
   // If both connect at the same time, the connection of the endpoint with the smaller name is kept.
@@ -267,7 +304,7 @@ void Connection::take_welcome() {
   if (status == CN_FULL) {
     // The other side has begun a connection, too, or there is one: the operation ends with that.
     Peer& peer = endpoint_.peer_of(other_name_);
-    if (const OperationPointer operation = std::exchange(operation_, nullptr)) {
+    if (const OperationPointer operation = operation_) {
       operation->peer = &peer;
       if (peer.is_connected()) {
         endpoint_.finish(operation, CN_OK, {});
@@ -278,6 +315,7 @@ void Connection::take_welcome() {
         operation->addresses.emplace_front(transport_, url_);
         endpoint_.await(peer, operation);
       }
+      operation_ = nullptr;
     }
     return close(CN_OK, "");
   }
@@ -319,15 +357,16 @@ void Connection::writable() {
   if (peer_) endpoint_.note_work(*peer_);
 }
 
-void Connection::sent(uint64_t cookie) {
+void Connection::sent(uint64_t cookie) noexcept {
   if (peer_ && !is_closed()) peer_->sent(cookie);
 }
 
-void Connection::broken(cn_status status, const char* text) { close(status, text); }
+void Connection::broken(cn_status status, const char* text) noexcept { close(status, text); }
 
-void Connection::close(cn_status status, const char* text) {
+void Connection::close(cn_status status, const char* text) noexcept {
   if (is_closed()) return;
-  const std::string kept = text;
+  std::string kept;
+  keep_text(kept, text);
   // Operations end before the transport frees the connection, and their memory is not used after that.
   detach(nullptr, UINT64_MAX);
   state_ = State::kClosed;

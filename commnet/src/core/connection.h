@@ -57,37 +57,42 @@ class Connection {
   bool has_begun() const { return has_begun_; }
   bool is_open() const { return state_ == State::kOpen; }
   bool is_closed() const { return state_ == State::kClosed; }
-  bool is_writable() const { return is_writable_ && !is_closed(); }
+  bool is_writable() const { return is_writable_ && !has_failed_ && !is_closed(); }
+  // Returns whether the transport has failed to take a frame: what follows would not be understood.
+  bool has_failed() const { return has_failed_ && !is_closed(); }
+  void close_failed() noexcept { close(failure_, failure_text_.c_str()); }
   const OperationPointer& operation() const { return operation_; }
   Clock::time_point handshake_end() const { return handshake_end_; }
 
   // What the transport reports.
-  void connected();
-  bool begin_frame(const void* header, uint64_t size, void** payload);
-  bool end_frame();
+  void connected() noexcept;
+  bool begin_frame(const void* header, uint64_t size, void** payload) noexcept;
+  bool end_frame() noexcept;
   void heard();
   void writable();
-  void sent(uint64_t cookie);
-  void broken(cn_status status, const char* text);
+  void sent(uint64_t cookie) noexcept;
+  void broken(cn_status status, const char* text) noexcept;
 
   // Sends a frame of which the payload is copied, or used until sent(cookie).
-  void send(Frame frame, const void* payload = nullptr, uint64_t size = 0, uint64_t cookie = 0);
-  void send(Frame frame, std::string_view payload) { send(frame, payload.data(), payload.size()); }
-  void flush();
+  void send(Frame frame, const void* payload = nullptr, uint64_t size = 0, uint64_t cookie = 0) noexcept;
+  void send(Frame frame, std::string_view payload) noexcept { send(frame, payload.data(), payload.size()); }
+  void flush() noexcept;
   bool reaches_memory() const { return table_.reaches_memory && table_.reaches_memory(handle_); }
-  bool has_unsent() const { return !is_closed() && handle_ && table_.has_unsent(handle_); }
+  bool has_unsent() const { return !is_closed() && !has_failed_ && handle_ && table_.has_unsent(handle_); }
   // Stops the use of a range of memory. A payload that arrives there is lost.
-  void detach(const void* begin, uint64_t size);
+  void detach(const void* begin, uint64_t size) noexcept;
   // Whether the other side waits for the answer to its proof, until it is known where own connections lead.
   bool is_waiting() const { return state_ == State::kWaiting; }
   void decide();
+  void decide_or_close() noexcept;
   // Ends the connection from this side.
-  void close(cn_status status, const char* text);
+  void close(cn_status status, const char* text) noexcept;
 
  private:
   enum class State : uint8_t { kConnecting, kHello, kChallenged, kProven, kWaiting, kOpen, kClosed };
 
   void* control_buffer(uint64_t size);
+  void note_failure() noexcept;
   void take_handshake();
   void take_hello();
   void take_challenge();
@@ -107,6 +112,9 @@ class Connection {
   bool is_writable_ = true;
   bool is_used_ = false;
   bool is_dirty_ = false;  // frames were sent since the last flush()
+  bool has_failed_ = false;
+  cn_status failure_ = CN_OK;
+  std::string failure_text_;
   OperationPointer operation_;
   uint32_t stream_ = 0;
   Key link_{};

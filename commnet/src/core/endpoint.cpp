@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <atomic>
 #include <climits>
+#include <cstdio>
 #include <cstring>
 
 #include "core/status.h"
@@ -23,6 +24,8 @@ constexpr uint32_t kMostStreams = 16;
 constexpr std::ptrdiff_t kMostStrangers = 256;
 // When a connection is tried again that another one was in the way of.
 constexpr Clock::duration kAgain = std::chrono::milliseconds(50);
+// When work goes on for which there was no memory.
+constexpr Clock::duration kRest = std::chrono::milliseconds(1);
 // For how long the thread that works makes room for others that want the lock.
 constexpr Clock::duration kRoom = std::chrono::microseconds(100);
 
@@ -83,6 +86,8 @@ Settings settings_of(const cn_endpoint_options* given) {
   settings.message_limit = or_default(options.message_limit, uint64_t{1} << 30);
   return settings;
 }
+
+thread_local const Operation* Operation::running = nullptr;
 
 Operation::Operation(std::shared_ptr<Endpoint> owner, Kind what, const cn_call* given)
     : endpoint(std::move(owner)), kind(what) {
@@ -218,8 +223,8 @@ void Endpoint::close() {
     }
     is_closing_ = true;
     for (auto& [name, peer] : peers_) peer->leave(CN_CANCELLED, "the endpoint was closed");
-    for (const auto& each : std::vector(connecting_.begin(), connecting_.end()))
-      finish(each, CN_CANCELLED, "the endpoint was closed");
+    while (!connecting_.empty())
+      finish(OperationPointer(*connecting_.begin()), CN_CANCELLED, "the endpoint was closed");
     // Those that are closed leave the list.
     while (!connections_.empty()) connections_.front()->close(CN_CANCELLED, "the endpoint was closed");
     wake();
@@ -232,9 +237,11 @@ void Endpoint::close() {
   worker_ = {};
   clear_graves();
   for (const Transport& transport : std::exchange(transports_, {})) transport.table->close(transport.handle);
-  unclaimed_.clear();
-  for (Event& event : events_) delete event.message;
-  events_.clear();
+  for (Notices* const notices : {&unclaimed_, &ready_, &events_}) {
+    for (const Notice& each : *notices) delete each.message;
+    notices->clear();
+  }
+  last_event_.clear();
   is_closed_ = true;
   changed_.notify_all();
 }
@@ -242,25 +249,28 @@ void Endpoint::close() {
 // ------------------------------------------------------------------------------------------------ calls
 
 void Endpoint::begin(const OperationPointer& operation) {
-  if (operation->queue) operation->queue->add(operation);
+  if (operation->is_observed()) operation->notice = spare_notices_.take();
   if (operation->deadline != Clock::time_point::max()) {
     deadlines_.emplace(operation->deadline, operation);
     if (operation->deadline < timers_at_) wake();
   }
+  if (operation->queue) operation->queue->add(operation);
 }
 
 template <class Start>
 void Endpoint::start(const OperationPointer& operation, Start&& start) {
   Lock lock = take_lock();
   require_open();
-  begin(operation);
   try {
+    begin(operation);
     start();
   } catch (...) {
     // The caller hears of it by the status alone.
     operation->done = nullptr;
     operation->flags = 0;
+    if (operation->queue) operation->queue->take_back(operation);
     finish(operation, CN_CANCELLED, {});
+    after_call(lock);
     throw;
   }
   after_call(lock);
@@ -323,9 +333,10 @@ void Endpoint::try_address(const OperationPointer& operation) {
 
 bool Endpoint::begin_connection(const Transport& transport, const std::string& url, const OperationPointer& operation,
                                 uint32_t stream, const Key& link) {
-  connections_.push_back(std::make_unique<Connection>(*this, *transport.table, operation, stream, link));
+  auto created = std::make_unique<Connection>(*this, *transport.table, operation, stream, link);
+  created->set_url(&transport, url);
+  connections_.push_back(std::move(created));
   Connection& connection = *connections_.back();
-  connection.set_url(&transport, url);
   cn_connection* handle = nullptr;
   const cn_status status = transport.table->connect(transport.handle, url.c_str(),
                                                     reinterpret_cast<cn_host_connection*>(&connection), &handle);
@@ -343,13 +354,6 @@ void Endpoint::add_streams(Peer& peer, const Connection& first) {
     begin_connection(*static_cast<const Transport*>(first.transport()), first.url(), nullptr, stream, peer.link());
 }
 
-// Whether a connection is a further one to a peer that is there: its handshake may be held up behind other bytes.
-bool Endpoint::is_awaited_stream(const Connection& connection) const {
-  return connection.has_begun() && connection.stream() > 0 && std::ranges::any_of(peers_, [&](const auto& each) {
-           return each.second->is_connected() && are_same(each.second->link(), connection.link());
-         });
-}
-
 bool Endpoint::connects_to(const std::string& name) const {
   return std::ranges::any_of(connections_, [&](const auto& each) { return each->is_beginning_to(name); });
 }
@@ -358,20 +362,35 @@ bool Endpoint::connects_to_unknown() const {
   return std::ranges::any_of(connections_, [&](const auto& each) { return each->is_beginning_to({}); });
 }
 
-void Endpoint::decide_waiting() {
-  std::vector<Connection*> waiting;
-  for (const auto& each : connections_)
-    if (each->is_waiting()) waiting.push_back(each.get());
-  for (Connection* const each : waiting) each->decide();
+// Whether a connection is a further one to a peer that is there: its handshake may be held up behind other bytes.
+bool Endpoint::is_awaited_stream(const Connection& connection) const {
+  return connection.has_begun() && connection.stream() > 0 && std::ranges::any_of(peers_, [&](const auto& each) {
+           return each.second->is_connected() && are_same(each.second->link(), connection.link());
+         });
 }
 
-void Endpoint::connect_failed(const OperationPointer& operation, cn_status status, const std::string& text) {
-  operation->why = text;
+void Endpoint::decide_waiting() noexcept {
+  for (auto next = connections_.begin(); next != connections_.end();) {
+    Connection& each = **next++;  // which may leave the list
+    if (each.is_waiting()) each.decide_or_close();
+  }
+}
+
+void Endpoint::connect_failed(const OperationPointer& operation, cn_status status, const std::string& text) noexcept {
+  keep_text(operation->why, text);
   if (status == CN_UNREACHABLE || status == CN_PEER_LOST || status == CN_SYSTEM_ERROR) {
-    if (!operation->addresses.empty()) return try_address(operation);
+    if (!operation->addresses.empty()) return try_address_or_end(operation);
     status = CN_UNREACHABLE;
   }
   finish(operation, status, text);
+}
+
+void Endpoint::try_address_or_end(const OperationPointer& operation) noexcept {
+  try {
+    try_address(operation);
+  } catch (...) {
+    finish(operation, set_error_of_exception(), cn_error());
+  }
 }
 
 void Endpoint::disconnect(Peer& peer) {
@@ -388,7 +407,7 @@ void Endpoint::cancel(const OperationPointer& operation) {
   after_call(lock);
 }
 
-void Endpoint::end_early(const OperationPointer& operation, cn_status status, const char* text) {
+void Endpoint::end_early(const OperationPointer& operation, cn_status status, const char* text) noexcept {
   if (operation->kind == Operation::Kind::kConnect) {
     operation->addresses.clear();
     for (auto& each : connections_)
@@ -406,9 +425,11 @@ Peer* Endpoint::find_peer(const std::string& name) {
 }
 
 Peer& Endpoint::peer_of(const std::string& name) {
-  std::unique_ptr<Peer>& peer = peers_[name];
-  if (!peer) peer = std::make_unique<Peer>(*this, name);
-  return *peer;
+  if (const auto found = peers_.find(name); found != peers_.end()) return *found->second;
+  auto peer = std::make_unique<Peer>(*this, name);
+  working_.reserve(peers_.size() + 1);
+  turn_.reserve(peers_.size() + 1);
+  return *peers_.emplace(name, std::move(peer)).first->second;
 }
 
 std::shared_ptr<const Memory> Endpoint::register_memory(void* data, uint64_t size, uint32_t rights) {
@@ -438,11 +459,11 @@ void Endpoint::after_call(Lock& lock) {
 
 // ------------------------------------------------------------------------------------------------ ends
 
-void Endpoint::finish(const OperationPointer& operation, cn_status status, const std::string& text) {
+void Endpoint::finish(const OperationPointer& operation, cn_status status, std::string_view text) noexcept {
   if (operation->has_result) return;
   operation->has_result = true;
   operation->status = status;
-  operation->text = text;
+  keep_text(operation->text, text);
   if (operation->deadline != Clock::time_point::max()) {
     const auto [first, last] = deadlines_.equal_range(operation->deadline);
     const auto found = std::find_if(first, last, [&](const auto& each) { return each.second.lock() == operation; });
@@ -458,20 +479,25 @@ void Endpoint::finish(const OperationPointer& operation, cn_status status, const
     end(operation);
 }
 
-void Endpoint::end(const OperationPointer& operation) {
-  if (operation->flags & CN_EVENT)
-    push({CN_EVENT_DONE, operation->user, operation->status, operation->text, nullptr, operation->peer});
-  if (operation->done) {
-    ready_.push_back({operation, {}, nullptr});
-    return;
+void Endpoint::end(const OperationPointer& operation) noexcept {
+  if (operation->is_observed()) {
+    Notice& notice = operation->notice.front();
+    notice.operation = operation;
+    notice.kind = CN_EVENT_DONE;
+    notice.user = operation->user;
+    notice.status = operation->status;
+    notice.peer = operation->peer;
+    if (operation->done) return ready_.splice(ready_.end(), operation->notice);
+    push(operation->notice);
   }
   operation->ended.store(true, std::memory_order_release);
+  operation->is_over.store(true, std::memory_order_release);
   changed_.notify_all();
 }
 
-void Endpoint::push(Event event) {
+void Endpoint::push(Notices& notice) noexcept {
   if (events_.empty()) event_signal_.raise();
-  events_.push_back(std::move(event));
+  events_.splice(events_.end(), notice);
   changed_.notify_all();
 }
 
@@ -482,41 +508,66 @@ void Endpoint::await(Peer& peer, const OperationPointer& operation) {
   awaiting_.push_back({&peer, operation, now + kAgain});
 }
 
-void Endpoint::joined(Peer& peer) {
-  std::vector<OperationPointer> waiting;
-  for (const Awaiting& each : awaiting_)
-    if (each.peer == &peer) waiting.push_back(each.operation);
-  for (const OperationPointer& operation : waiting) finish(operation, CN_OK, {});
-  if (watches_peers_) push({CN_EVENT_JOINED, nullptr, CN_OK, {}, nullptr, &peer});
+void Endpoint::joined(Peer& peer) noexcept {
+  for (auto next = awaiting_.begin(); next != awaiting_.end();) {
+    const Awaiting& each = *next++;  // which leaves the list
+    if (each.peer == &peer) finish(OperationPointer(each.operation), CN_OK, {});
+  }
+  if (!watches_peers_) return;
+  Notice& notice = peer.joined_notice().front();
+  notice.kind = CN_EVENT_JOINED;
+  notice.peer = &peer;
+  push(peer.joined_notice());
 }
 
-void Endpoint::left(Peer& peer, cn_status status, const std::string& text) {
-  if (watches_peers_ && !is_closing_) push({CN_EVENT_LEFT, nullptr, status, text, nullptr, &peer});
+void Endpoint::left(Peer& peer, cn_status status, std::string_view text) noexcept {
+  if (is_closing_) return;
+  const size_t freed = trim_unclaimed(&peer);
+  if (!watches_peers_) return;
+  Notice& notice = peer.left_notice().front();
+  notice.kind = CN_EVENT_LEFT;
+  notice.status = status;
+  notice.peer = &peer;
+  keep_text(notice.text, text);
+  if (freed > 0) {
+    char more[100];
+    std::snprintf(more, sizeof more, "; %zu of its messages, for which there is no handler, were freed", freed);
+    try {
+      notice.text += more;
+    } catch (...) {
+      keep_text(notice.text, more);
+    }
+  }
+  push(peer.left_notice());
 }
 
-void Endpoint::bury(Connection& connection) {
+void Endpoint::bury(Connection& connection) noexcept {
   const auto found = std::ranges::find_if(connections_, [&](const auto& each) { return each.get() == &connection; });
   if (found != connections_.end()) graves_.splice(graves_.end(), connections_, found);
   wake();
 }
 
-void Endpoint::drop_oldest_stranger() {
+void Endpoint::drop_oldest_stranger() noexcept {
   const auto is_stranger = [](const auto& each) { return !each->is_open() && !each->has_begun(); };
   if (std::ranges::count_if(connections_, is_stranger) < kMostStrangers) return;
   (*std::ranges::find_if(connections_, is_stranger))->close(CN_DENIED, "too many do not complete the handshake");
 }
 
-void Endpoint::clear_graves() {
+void Endpoint::clear_graves() noexcept {
   for (const auto& each : graves_)
     if (each->handle()) each->table().disconnect(each->handle());
   graves_.clear();
 }
 
-Connection* Endpoint::accepted(cn_transport* transport, cn_connection* handle) {
+Connection* Endpoint::accepted(cn_transport* transport, cn_connection* handle) noexcept {
   const auto found = std::ranges::find(transports_, transport, &Transport::handle);
   if (is_closing_ || found == transports_.end()) return nullptr;
   drop_oldest_stranger();
-  connections_.push_back(std::make_unique<Connection>(*this, *found->table, handle));
+  try {
+    connections_.push_back(std::make_unique<Connection>(*this, *found->table, handle));
+  } catch (...) {
+    return nullptr;  // there is no memory for it
+  }
   return connections_.back().get();
 }
 
@@ -527,30 +578,85 @@ void Endpoint::set_handler(uint32_t number, cn_handler function, void* user, boo
   require_open();
   if (!function && !as_event) {
     handlers_.erase(number);
-    return;
+  } else {
+    handlers_[number] = {function, user, as_event};
+    // They are older than all that are ready.
+    for (auto next = unclaimed_.end(); next != unclaimed_.begin();) {
+      const auto each = std::prev(next);
+      if (each->message->handler == number)
+        ready_.splice(ready_.begin(), unclaimed_, each);
+      else
+        next = each;
+    }
   }
-  const Handler& handler = handlers_[number] = {function, user, as_event};
-  if (const auto waiting = unclaimed_.extract(number))
-    for (auto& message : waiting.mapped()) hand_over(std::move(message), handler);
+  ++handlers_version_;
+  wait_for_handler(lock, number);
   after_call(lock);
 }
 
-void Endpoint::deliver(std::unique_ptr<cn_message> message) {
-  const auto found = handlers_.find(message->handler);
-  if (found == handlers_.end())
-    unclaimed_[message->handler].push_back(std::move(message));
-  else
-    hand_over(std::move(message), found->second);
+void Endpoint::wait_for_handler(Lock& lock, uint32_t number) {
+  const uint64_t running = running_;
+  if (running == 0 || static_cast<uint32_t>(running) != number || worker_ == std::this_thread::get_id()) return;
+  while (running_ == running) changed_.wait_for(lock, std::chrono::milliseconds(1));
 }
 
-void Endpoint::hand_over(std::unique_ptr<cn_message> message, const Handler& handler) {
-  if (handler.as_event) {
-    Peer* const peer = message->peer;
-    message->is_kept = true;
-    push({CN_EVENT_MESSAGE, handler.user, CN_OK, {}, message.release(), peer});
-  } else {
-    ready_.push_back({nullptr, handler, message.release()});
+void Endpoint::deliver(std::unique_ptr<cn_message> message) noexcept {
+  Notices notice = std::move(message->notice);
+  notice.front().message = message.release();
+  ready_.splice(ready_.end(), notice);
+}
+
+Notices Endpoint::claim() noexcept {
+  Notices claimed;
+  while (!ready_.empty()) {
+    const auto each = ready_.begin();
+    if (each->operation) {
+      claimed.splice(claimed.end(), ready_, each);
+      continue;
+    }
+    cn_message& message = *each->message;
+    const auto found = handlers_.find(message.handler);
+    if (found == handlers_.end()) {
+      unclaimed_.splice(unclaimed_.end(), ready_, each);
+    } else if (found->second.as_event) {
+      message.is_kept = true;
+      each->kind = CN_EVENT_MESSAGE;
+      each->user = found->second.user;
+      each->peer = message.peer;
+      Notices event;
+      event.splice(event.end(), ready_, each);
+      push(event);
+    } else {
+      each->handler = found->second;
+      claimed.splice(claimed.end(), ready_, each);
+    }
   }
+  return claimed;
+}
+
+size_t Endpoint::trim_unclaimed(const Peer* leaving) noexcept {
+  // Those that are ready may belong there, too.
+  Notices claimed = claim();
+  ready_.splice(ready_.begin(), claimed);
+  const auto is_left = [](const cn_message& message) {
+    return !message.peer->is_connected() || message.peer->session() != message.session;
+  };
+  uint64_t held = 0;
+  for (const Notice& each : unclaimed_)
+    if (is_left(*each.message)) held += each.message->cost();
+  size_t freed = 0;
+  for (auto next = unclaimed_.end(); held > settings_.receive_window && next != unclaimed_.begin();) {
+    const auto each = std::prev(next);
+    if (!is_left(*each->message)) {
+      next = each;
+      continue;
+    }
+    held -= each->message->cost();
+    if (each->message->peer == leaving) ++freed;
+    delete each->message;
+    unclaimed_.erase(each);
+  }
+  return freed;
 }
 
 void Endpoint::release(cn_message* message) {
@@ -583,23 +689,32 @@ void Endpoint::lower_wake_signal() {
   is_awake_ = false;
 }
 
-bool Endpoint::run_transports() {
+bool Endpoint::run_transports(bool* lacks_memory) noexcept {
   bool did = false;
-  for (const Transport& transport : transports_) did |= transport.table->progress(transport.handle);
+  for (const Transport& transport : transports_) {
+    try {
+      did |= transport.table->progress(transport.handle);
+    } catch (...) {
+      *lacks_memory = did = true;  // it is called again
+    }
+  }
   while (!working_.empty()) {
-    const std::set<Peer*> working = std::exchange(working_, {});
-    for (Peer* const peer : working) {
+    turn_.swap(working_);
+    ++turns_;
+    for (Peer* const peer : turn_) peer->begin_turn(turns_);
+    for (Peer* const peer : turn_) {
       peer->fill();
       peer->flush();
     }
+    turn_.clear();
     did = true;
     // A peer from whose memory is copied goes on after others have had their turn.
-    if (std::ranges::all_of(working_, [&](Peer* peer) { return working.contains(peer); })) break;
+    if (std::ranges::all_of(working_, [&](const Peer* peer) { return peer->turn() == turns_; })) break;
   }
   return did;
 }
 
-Clock::time_point Endpoint::run_timers() {
+Clock::time_point Endpoint::run_timers() noexcept {
   const Clock::time_point now = Clock::now();
   while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
     const OperationPointer operation = deadlines_.begin()->second.lock();
@@ -607,13 +722,12 @@ Clock::time_point Endpoint::run_timers() {
     if (operation && !operation->has_result)
       end_early(operation, CN_TIMED_OUT, "the operation took longer than its timeout");
   }
-  std::vector<OperationPointer> again;
-  for (Awaiting& each : awaiting_) {
-    if (each.again_at <= now) again.push_back(each.operation);
-  }
-  for (const OperationPointer& operation : again) {
-    awaiting_.remove_if([&](const Awaiting& each) { return each.operation == operation; });
-    try_address(operation);
+  const auto is_due = [&](const Awaiting& each) { return each.again_at <= now; };
+  for (auto due = std::ranges::find_if(awaiting_, is_due); due != awaiting_.end();
+       due = std::ranges::find_if(awaiting_, is_due)) {
+    const OperationPointer operation = due->operation;
+    awaiting_.erase(due);
+    try_address_or_end(operation);
   }
   const auto next = [&] {
     Clock::time_point first = peers_at_;
@@ -625,28 +739,53 @@ Clock::time_point Endpoint::run_timers() {
   peers_at_ = now + settings_.peer_timeout / 4;
   spare_memory_.tick();
   for (auto& [name, peer] : peers_) peers_at_ = std::min(peers_at_, peer->check_life(now));
-  std::vector<Connection*> late;
-  for (auto& each : connections_)
-    if (!each->is_open() && each->handshake_end() <= now && !is_awaited_stream(*each)) late.push_back(each.get());
-  for (Connection* const each : late) each->close(CN_UNREACHABLE, "nobody answers in time");
+  for (auto each = connections_.begin(); each != connections_.end();) {
+    Connection& connection = **each++;  // which may leave the list
+    if (!connection.is_open() && connection.handshake_end() <= now && !is_awaited_stream(connection))
+      connection.close(CN_UNREACHABLE, "nobody answers in time");
+  }
   return next();
 }
 
-void Endpoint::run_ready(Lock& lock) {
+bool Endpoint::run_handler(Notice& notice, uint64_t version) noexcept {
+  cn_message* const message = std::exchange(notice.message, nullptr);
+  if (++calls_ == 0) ++calls_;
+  // Either this thread sees that handlers have changed, or the one that has changed them sees that this one runs.
+  running_ = uint64_t{calls_} << 32 | message->handler;
+  const bool runs = handlers_version_ == version;
+  if (runs) {
+    notice.handler.function(notice.handler.user, message);
+    release(message);
+  } else {
+    notice.message = message;
+  }
+  running_ = 0;
+  return runs;
+}
+
+void Endpoint::run_ready(Lock& lock) noexcept {
   while (!ready_.empty()) {
-    std::deque<Ready> ready = std::exchange(ready_, {});
+    Notices claimed = claim(), done;
+    const uint64_t version = handlers_version_;
     lock.unlock();
-    for (Ready& each : ready) {
-      if (each.operation) {
-        Operation& operation = *each.operation;
-        operation.ended.store(true, std::memory_order_release);
-        operation.done(operation.user, operation.status, operation.status == CN_OK ? nullptr : operation.text.c_str());
-      } else {
-        each.handler.function(each.handler.user, each.message);
-        release(each.message);
+    while (!claimed.empty()) {
+      Notice& next = claimed.front();
+      if (next.operation) {
+        const OperationPointer operation = std::move(next.operation);
+        operation->ended.store(true, std::memory_order_release);
+        Operation::running = operation.get();
+        operation->done(operation->user, operation->status,
+                        operation->status == CN_OK ? nullptr : operation->text.c_str());
+        Operation::running = nullptr;
+        operation->is_over.store(true, std::memory_order_release);
+      } else if (!run_handler(next, version)) {
+        break;
       }
+      done.splice(done.end(), claimed, claimed.begin());
     }
     lock.lock();
+    ready_.splice(ready_.begin(), claimed);
+    spare_notices_.put(done);
     changed_.notify_all();
   }
 }
@@ -662,7 +801,7 @@ void Endpoint::sleep(Lock& lock, Clock::duration longest) {
   is_sleeping_ = false;
 }
 
-bool Endpoint::work(Lock& lock, Clock::time_point until) {
+bool Endpoint::work(Lock& lock, Clock::time_point until) noexcept {
   if (is_working_) {
     // Another thread does the work.
     changed_.wait_until(lock, std::min(until, Clock::now() + std::chrono::milliseconds(10)));
@@ -673,11 +812,13 @@ bool Endpoint::work(Lock& lock, Clock::time_point until) {
   worker_ = std::this_thread::get_id();
   if (is_awake_) lower_wake_signal();
   // What peers have said is heard before they are found silent.
-  bool did = run_transports();
+  bool lacks_memory = false;
+  bool did = run_transports(&lacks_memory);
   timers_at_ = run_timers();
   clear_graves();
   did |= !ready_.empty();
   run_ready(lock);
+  if (lacks_memory) changed_.wait_for(lock, kRest);
   const Clock::time_point now = Clock::now();
   if (did) last_work_ = now;
   if (!did && working_.empty() && ready_.empty()) {
@@ -750,10 +891,10 @@ bool Endpoint::wait_for(Lock& lock, int64_t timeout_ms, Condition&& holds) {
 }
 
 cn_status Endpoint::wait(Operation& operation, int64_t timeout_ms) {
-  if (!operation.ended.load(std::memory_order_acquire)) {
+  if (!operation.has_ended()) {
     Lock lock = take_lock();
     refuse_callbacks();
-    const auto has_ended = [&] { return operation.ended.load(std::memory_order_acquire); };
+    const auto has_ended = [&] { return operation.has_ended(); };
     if (!wait_for(lock, timeout_ms, has_ended)) return set_error(CN_TIMED_OUT, "the operation goes on");
   }
   return operation.status == CN_OK ? CN_OK : set_error(operation.status, operation.text.c_str());
@@ -771,14 +912,14 @@ cn_status Endpoint::next_event(cn_event& given, int64_t timeout_ms) {
   if (!has_event) {
     return set_error(CN_TIMED_OUT, "there is no event");
   }
-  Event event = std::move(events_.front());
-  events_.pop_front();
+  if (!last_event_.empty()) spare_notices_.put(last_event_);
+  last_event_.splice(last_event_.end(), events_, events_.begin());
   if (events_.empty()) event_signal_.lower();
-  last_event_text_ = std::move(event.text);
+  const Notice& event = last_event_.front();
   given.kind = event.kind;
   given.user = event.user;
   given.status = event.status;
-  given.error = event.status == CN_OK ? nullptr : last_event_text_.c_str();
+  given.error = event.status == CN_OK ? nullptr : (event.operation ? event.operation->text : event.text).c_str();
   given.message = event.message;
   given.peer = reinterpret_cast<cn_peer*>(event.peer);
   return CN_OK;

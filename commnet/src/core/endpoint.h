@@ -22,6 +22,7 @@
 #include "core/descriptor.h"
 #include "core/memory.h"
 #include "core/message.h"
+#include "core/notice.h"
 #include "core/operation.h"
 #include "core/peer.h"
 #include "core/secure.h"
@@ -88,23 +89,26 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   MemoryTable& memories() { return memories_; }
   SpareMemory& spare_memory() { return spare_memory_; }
   // Gives an operation its result. It ends once the queue allows it.
-  void finish(const OperationPointer& operation, cn_status status, const std::string& text);
-  void deliver(std::unique_ptr<cn_message> message);
-  void joined(Peer& peer);
-  void left(Peer& peer, cn_status status, const std::string& text);
+  void finish(const OperationPointer& operation, cn_status status, std::string_view text) noexcept;
+  void deliver(std::unique_ptr<cn_message> message) noexcept;
+  void joined(Peer& peer) noexcept;
+  void left(Peer& peer, cn_status status, std::string_view text) noexcept;
+  Notices take_notice() { return spare_notices_.take(); }
   Peer& peer_of(const std::string& name);
   // Returns whether a connection that this endpoint has begun is on its way to an endpoint.
   bool connects_to(const std::string& name) const;
   // Returns whether one is on its way to an endpoint whose name is not known yet.
   bool connects_to_unknown() const;
   // Decides about the connections that wait for the name of another one.
-  void decide_waiting();
+  void decide_waiting() noexcept;
   // The connection of an operation has failed: another address is tried, if there is one.
-  void connect_failed(const OperationPointer& operation, cn_status status, const std::string& text);
+  void connect_failed(const OperationPointer& operation, cn_status status, const std::string& text) noexcept;
   // Connects the further streams of a peer at the address of its first one.
   void add_streams(Peer& peer, const Connection& first);
-  void bury(Connection& connection);
-  void note_work(Peer& peer) { working_.insert(&peer); }
+  void bury(Connection& connection) noexcept;
+  void note_work(Peer& peer) noexcept {
+    if (peer.note_work()) working_.push_back(&peer);  // there is room for all peers
+  }
   // Has the lives of peers checked at a time, or before.
   void check_lives_at(Clock::time_point time) {
     peers_at_ = std::min(peers_at_, time);
@@ -112,7 +116,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   }
   // Returns whether frames are to wait until work() sends them together: while calls follow each other fast.
   bool leaves_flushes();
-  Connection* accepted(cn_transport* transport, cn_connection* handle);
+  Connection* accepted(cn_transport* transport, cn_connection* handle) noexcept;
   // The operation waits for a connection to a peer that the other side has begun, or tries again.
   void await(Peer& peer, const OperationPointer& operation);
   void wake();
@@ -123,25 +127,6 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   struct Transport {
     const cn_transport_table* table;
     cn_transport* handle;
-  };
-  struct Handler {
-    cn_handler function = nullptr;
-    void* user = nullptr;
-    bool as_event = false;
-  };
-  struct Event {
-    cn_event_kind kind;
-    void* user;
-    cn_status status;
-    std::string text;
-    cn_message* message;
-    Peer* peer;
-  };
-  // What is to be called without the lock.
-  struct Ready {
-    OperationPointer operation;
-    Handler handler;
-    cn_message* message = nullptr;
   };
   // An operation that waits for a connection of the other side.
   struct Awaiting {
@@ -166,26 +151,36 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   // Begins an operation by start(), with the lock.
   template <class Start>
   void start(const OperationPointer& operation, Start&& start);
-  void end_early(const OperationPointer& operation, cn_status status, const char* text);
+  void end_early(const OperationPointer& operation, cn_status status, const char* text) noexcept;
   bool begin_connection(const Transport& transport, const std::string& url, const OperationPointer& operation,
                         uint32_t stream, const Key& link);
   // Waits until a condition holds; returns whether it does.
   template <class Condition>
   bool wait_for(Lock& lock, int64_t timeout_ms, Condition&& holds);
-  void end(const OperationPointer& operation);
-  void hand_over(std::unique_ptr<cn_message> message, const Handler& handler);
-  void push(Event event);
+  void end(const OperationPointer& operation) noexcept;
+  // Adds an event.
+  void push(Notices& notice) noexcept;
   void try_address(const OperationPointer& operation);
+  // Does so, and ends the operation if that fails.
+  void try_address_or_end(const OperationPointer& operation) noexcept;
+  // Gives messages that are ready to their handlers; those without one wait. Returns what is to be called.
+  Notices claim() noexcept;
+  // Runs the handler of a message, unless handlers were changed since `version`. Returns whether it has.
+  bool run_handler(Notice& notice, uint64_t version) noexcept;
+  // Waits until a handler that was running for a number has returned.
+  void wait_for_handler(Lock& lock, uint32_t number);
+  // Frees messages without a handler of peers that have left, beyond a window. Returns how many of `leaving`.
+  size_t trim_unclaimed(const Peer* leaving) noexcept;
   // Works once: waits until `until` for something to do, without the lock. Returns whether anything was done.
-  bool work(Lock& lock, Clock::time_point until);
+  bool work(Lock& lock, Clock::time_point until) noexcept;
   void sleep(Lock& lock, Clock::duration longest);
-  bool run_transports();
-  Clock::time_point run_timers();
-  void run_ready(Lock& lock);
+  bool run_transports(bool* lacks_memory) noexcept;
+  Clock::time_point run_timers() noexcept;
+  void run_ready(Lock& lock) noexcept;
   void after_call(Lock& lock);
   void run_thread();
-  void clear_graves();
-  void drop_oldest_stranger();
+  void clear_graves() noexcept;
+  void drop_oldest_stranger() noexcept;
   void let_others(Lock& lock);
   void lower_wake_signal();
 
@@ -209,7 +204,8 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
 
   std::list<std::unique_ptr<Connection>> connections_, graves_;
   std::map<std::string, std::unique_ptr<Peer>> peers_;
-  std::set<Peer*> working_;
+  std::vector<Peer*> working_, turn_;  // that have work to do; those whose turn it is. With room for all
+  uint64_t turns_ = 0;
   std::list<Awaiting> awaiting_;
   std::multimap<Clock::time_point, std::weak_ptr<Operation>> deadlines_;
   std::set<OperationPointer> connecting_;
@@ -217,10 +213,14 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   MemoryTable memories_;
   SpareMemory spare_memory_;
   std::unordered_map<uint32_t, Handler> handlers_;
-  std::unordered_map<uint32_t, std::deque<std::unique_ptr<cn_message>>> unclaimed_;
-  std::deque<Ready> ready_;
-  std::deque<Event> events_;
-  std::string last_event_text_;
+  std::atomic<uint64_t> handlers_version_{0};
+  // The number whose handler runs, with a count of calls above it; 0: none.
+  std::atomic<uint64_t> running_{0};
+  uint32_t calls_ = 0;  // of handlers; used by the thread that works
+  // Messages without a handler, what is to be called, and events, each in the order of arrival; the event that was
+  // taken last, to which its text belongs.
+  Notices unclaimed_, ready_, events_, last_event_;
+  SpareNotices spare_notices_;
   bool watches_peers_ = false;
 };
 

@@ -11,6 +11,8 @@ constexpr size_t kMostBlocks = 4;
 
 }  // namespace
 
+SpareMemory::SpareMemory() { blocks_.reserve(kMostBlocks); }
+
 SpareMemory::Block SpareMemory::take(uint64_t size) {
   // A block may be up to twice as large.
   const auto found =

@@ -9,6 +9,8 @@
 #include <memory>
 #include <vector>
 
+#include "core/notice.h"
+
 namespace commnet {
 
 class Endpoint;
@@ -26,6 +28,8 @@ class SpareMemory {
     uint64_t size = 0;
   };
 
+  SpareMemory();
+
   // Returns a block of at least `size` bytes.
   Block take(uint64_t size);
   void put(Block block);
@@ -33,7 +37,7 @@ class SpareMemory {
   void tick();
 
  private:
-  std::vector<Block> blocks_;
+  std::vector<Block> blocks_;  // with room for all that are kept
   bool is_used_ = false;
 };
 
@@ -51,6 +55,7 @@ struct cn_message {
   std::atomic<int> owners{1};
   std::atomic<bool> is_kept{false};
   commnet::SpareMemory::Block memory;
+  commnet::Notices notice;  // of its arrival, until then
 
   const char* data() const { return memory.data.get(); }
   uint64_t cost() const { return size + commnet::kMessageCost; }

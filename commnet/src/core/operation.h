@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "core/notice.h"
+
 namespace commnet {
 
 class Endpoint;
@@ -27,6 +29,12 @@ struct Operation {
 
   // Whether anybody hears of the end.
   bool is_observed() const { return done != nullptr || flags & CN_EVENT; }
+  // Whether it has ended for the calling thread: while `done` runs, for nobody else.
+  bool has_ended() const {
+    return is_over.load(std::memory_order_acquire) || (running == this && ended.load(std::memory_order_acquire));
+  }
+  // The operation whose `done` this thread runs.
+  static thread_local const Operation* running;
 
   // Returns where the bytes that are still to be sent are.
   const char* unsent() const { return copy.empty() ? data + sent : copy.data() + (sent - copied_from); }
@@ -44,6 +52,8 @@ struct Operation {
   cn_status status = CN_OK;
   std::string text;
   std::atomic<bool> ended{false};
+  std::atomic<bool> is_over{false};  // after `done` has returned
+  Notices notice;                    // of the end, until then
 
   Peer* peer = nullptr;
   uint64_t id = 0;       // 0: the peer does not know it
@@ -76,6 +86,10 @@ class Queue {
 
   const std::shared_ptr<Endpoint>& endpoint() const { return endpoint_; }
   void add(OperationPointer operation) { operations_.push_back(std::move(operation)); }
+  // Takes away the operation that was added last.
+  void take_back(const OperationPointer& operation) {
+    if (!operations_.empty() && operations_.back() == operation) operations_.pop_back();
+  }
   // Calls deliver(operation) for the operations at the front that have ended.
   template <class Deliver>
   void advance(Deliver&& deliver) {

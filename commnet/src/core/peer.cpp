@@ -1,6 +1,7 @@
 #include "core/peer.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "core/endpoint.h"
@@ -30,8 +31,21 @@ constexpr size_t kMostAsked = 4096, kMostServed = 1 << 16;
 
 // ------------------------------------------------------------------------------------------------ the link
 
+template <class Body>
+void Peer::guard(Body&& body) noexcept {
+  try {
+    body();
+  } catch (...) {
+    if (is_connected_ && !connections_.empty()) main().close(set_error_of_exception(), cn_error());
+  }
+}
+
 void Peer::join(Connection& connection, const Key& link, uint64_t window) {
+  if (joined_notice_.empty()) joined_notice_ = endpoint_.take_notice();
+  if (left_notice_.empty()) left_notice_ = endpoint_.take_notice();
   connections_ = {&connection};
+  ping();  // before bytes that may take long
+  // What follows does not fail.
   transport_ = connection.table().name;
   link_ = link;
   window_ = std::max<uint64_t>(window, 1);
@@ -42,7 +56,6 @@ void Peer::join(Connection& connection, const Key& link, uint64_t window) {
   last_heard_ = Clock::now();
   ends_at_ = Clock::time_point::max();
   wanted_interval_ = Clock::duration::max();
-  ping();  // before bytes that may take long
   endpoint_.note_work(*this);
   endpoint_.check_lives_at(last_ping_ + ping_interval());
 }
@@ -57,7 +70,7 @@ Clock::duration Peer::ping_interval() const {
   return std::min(endpoint_.settings().peer_timeout / 3, wanted_interval_);
 }
 
-void Peer::lose(Connection& connection, cn_status status, const std::string& text) {
+void Peer::lose(Connection& connection, cn_status status, const std::string& text) noexcept {
   const auto found = std::find(connections_.begin(), connections_.end(), &connection);
   if (found == connections_.end()) return;
   const bool is_main = found == connections_.begin();
@@ -69,7 +82,7 @@ void Peer::lose(Connection& connection, cn_status status, const std::string& tex
   if (!is_main && is_connected_ && status == CN_PEER_LOST) {
     if (ends_at_ != Clock::time_point::max()) return;
     ends_at_ = Clock::now() + kLastWords;
-    ends_why_ = text;
+    keep_text(ends_why_, text);
     return endpoint_.check_lives_at(ends_at_);
   }
   const std::vector<Connection*> others = std::exchange(connections_, {});
@@ -86,31 +99,36 @@ void Peer::leave(cn_status status, const std::string& text) {
   }
 }
 
-void Peer::end_session(cn_status status, const std::string& text) {
+void Peer::end_session(cn_status status, const std::string& text) noexcept {
   is_connected_ = false;
-  std::vector<OperationPointer> ended;
-  for (auto& [channel, operations] : channels_) ended.insert(ended.end(), operations.begin(), operations.end());
-  for (auto& [id, operation] : operations_) ended.push_back(operation);
-  for (auto& [cookie, flight] : flights_)
-    if (flight.operation) ended.push_back(flight.operation);
+  std::string why;
+  try {
+    why = "the peer '" + name_ + "' is lost: " + text;
+  } catch (...) {
+    keep_text(why, text);
+  }
+  // Nothing of this needs memory, of which there may be none.
+  const auto channels = std::exchange(channels_, {});
+  const auto operations = std::exchange(operations_, {});
+  const auto flights = std::exchange(flights_, {});
   controls_.clear();
-  channels_.clear();
-  operations_.clear();
   unasked_.clear();
   asked_ = 0;
-  flights_.clear();
   served_.clear();
   served_turns_.clear();
   writing_turns_.clear();
   copying_.clear();
   copying_served_.clear();
   arriving_.clear();
-  const std::string why = "the peer '" + name_ + "' is lost: " + text;
-  for (const OperationPointer& operation : ended) endpoint_.finish(operation, status, why);
+  for (const auto& [channel, waiting] : channels)
+    for (const OperationPointer& operation : waiting) endpoint_.finish(operation, status, why);
+  for (const auto& [id, operation] : operations) endpoint_.finish(operation, status, why);
+  for (const auto& [cookie, flight] : flights)
+    if (flight.operation) endpoint_.finish(flight.operation, status, why);
   endpoint_.left(*this, status, why);
 }
 
-Clock::time_point Peer::check_life(Clock::time_point now) {
+Clock::time_point Peer::check_life(Clock::time_point now) noexcept {
   if (!is_connected_) return Clock::time_point::max();
   const Clock::duration limit = endpoint_.settings().peer_timeout;
   if (now >= ends_at_) {
@@ -119,20 +137,23 @@ Clock::time_point Peer::check_life(Clock::time_point now) {
   }
   if (now - last_heard_ >= limit) {
     const auto silent = std::chrono::duration_cast<std::chrono::milliseconds>(now - last_heard_).count();
-    main().close(CN_PEER_LOST, ("nothing was heard of it for " + std::to_string(silent) + " ms").c_str());
+    char text[80];
+    std::snprintf(text, sizeof text, "nothing was heard of it for %lld ms", static_cast<long long>(silent));
+    main().close(CN_PEER_LOST, text);
     return Clock::time_point::max();
   }
   // Also to a peer that was heard: what it sends may take long, and hold up its own pings.
   if (now >= last_ping_ + ping_interval()) {
-    ping();
+    guard([&] { ping(); });
     pump();
   }
+  if (!is_connected_) return Clock::time_point::max();
   return std::min({ends_at_, last_heard_ + limit, last_ping_ + ping_interval()});
 }
 
 // ------------------------------------------------------------------------------------------------ own operations
 
-void Peer::finish(const OperationPointer& operation, cn_status status, const std::string& text) {
+void Peer::finish(const OperationPointer& operation, cn_status status, std::string_view text) noexcept {
   if (operation->id != 0 && operations_.erase(operation->id) != 0 && operation->is_asked) {
     --asked_;
     ask_more();
@@ -150,10 +171,16 @@ void Peer::send(const OperationPointer& operation) {
   if (waiting_ > 0 && waiting_ + cost > endpoint_.settings().send_limit)
     fail(CN_FULL, "%llu bytes wait for the peer '%s' already", static_cast<unsigned long long>(waiting_),
          name_.c_str());
+  try {
+    channels_[operation->channel].push_back(operation);
+  } catch (...) {
+    if (const auto found = channels_.find(operation->channel); found != channels_.end() && found->second.empty())
+      channels_.erase(found);
+    throw;
+  }
   waiting_ += cost;
-  channels_[operation->channel].push_back(operation);
   pump();
-  if ((operation->flags & CN_COPY) != 0 && !operation->has_result) keep_copy(*operation);
+  if ((operation->flags & CN_COPY) != 0 && !operation->has_result) guard([&] { keep_copy(*operation); });
 }
 
 // Copies what is not sent yet, and what the transport still uses.
@@ -172,19 +199,26 @@ void Peer::detach(const Operation& operation) {
 
 void Peer::request(const OperationPointer& operation) {
   if (!is_connected_) fail(CN_PEER_LOST, "the peer '%s' is not connected", name_.c_str());
+  unasked_.push_back(last_id_ + 1);
+  try {
+    operations_.emplace(last_id_ + 1, operation);
+  } catch (...) {
+    unasked_.pop_back();
+    throw;
+  }
   operation->id = ++last_id_;
-  operations_.emplace(operation->id, operation);
-  unasked_.push_back(operation->id);
   ask_more();
   pump();
 }
 
-void Peer::ask_more() {
-  while (asked_ < kMostAsked && !unasked_.empty()) {
-    const auto found = operations_.find(unasked_.front());
-    unasked_.pop_front();
-    if (found != operations_.end()) ask(*found->second);
-  }
+void Peer::ask_more() noexcept {
+  guard([&] {
+    while (asked_ < kMostAsked && !unasked_.empty()) {
+      const auto found = operations_.find(unasked_.front());
+      unasked_.pop_front();
+      if (found != operations_.end()) ask(*found->second);
+    }
+  });
 }
 
 void Peer::ask(Operation& operation) {
@@ -199,14 +233,14 @@ void Peer::ask(Operation& operation) {
   control({.type = is_read ? FrameType::kRead : FrameType::kWrite, .id = operation.id}, std::move(payload));
 }
 
-void Peer::drop(const OperationPointer& operation) {
+void Peer::drop(const OperationPointer& operation) noexcept {
   if (operation->kind == Operation::Kind::kSend) {
     const auto found = channels_.find(operation->channel);
     if (found == channels_.end()) return detach(*operation);
     const auto place = std::find(found->second.begin(), found->second.end(), operation);
     if (place == found->second.end()) return detach(*operation);
     // The rest of a message that has begun follows: its channel would end otherwise.
-    if (operation->sent > 0) return keep_copy(*operation);
+    if (operation->sent > 0) return guard([&] { keep_copy(*operation); });
     waiting_ -= operation->size + kMessageCost;
     found->second.erase(place);
     if (found->second.empty()) channels_.erase(found);
@@ -214,7 +248,8 @@ void Peer::drop(const OperationPointer& operation) {
   }
   if (operation->id == 0 || operations_.erase(operation->id) == 0 || !operation->is_asked) return;
   detach(*operation);
-  control({.type = FrameType::kCancel, .id = operation->id});
+  guard([&] { control({.type = FrameType::kCancel, .id = operation->id}); });
+  if (!is_connected_) return;
   --asked_;
   ask_more();
   pump();
@@ -233,7 +268,7 @@ void Peer::result(uint64_t id, cn_status status, const std::string& text, uint8_
           text);
 }
 
-void Peer::pump() {
+void Peer::pump() noexcept {
   fill();
   if (endpoint_.leaves_flushes())
     endpoint_.note_work(*this);
@@ -241,12 +276,24 @@ void Peer::pump() {
     flush();
 }
 
-void Peer::flush() {
+void Peer::flush() noexcept {
   for (Connection* const connection : connections_) connection->flush();
+  close_failed();
+}
+
+// Ends the link if the transport has failed to take a frame.
+void Peer::close_failed() noexcept {
+  for (size_t i = 0; i < connections_.size(); ++i)
+    if (connections_[i]->has_failed()) return connections_[i]->close_failed();
+}
+
+void Peer::fill() noexcept {
+  guard([&] { fill_connections(); });
+  close_failed();
 }
 
 // Gives the connections what they take.
-void Peer::fill() {
+void Peer::fill_connections() {
   if (!is_connected_) return;
   bool goes_on = true;
   while (goes_on) {
@@ -279,8 +326,8 @@ uint64_t Peer::send_piece(Connection& connection, Frame frame, const char* from,
   uint64_t cookie = 0;
   if (size > kCopied) {
     cookie = ++last_cookie_;
-    if (flight.operation) ++flight.operation->cookies;
-    flights_.emplace(cookie, std::move(flight));
+    const auto& [place, is_new] = flights_.emplace(cookie, std::move(flight));
+    if (place->second.operation) ++place->second.operation->cookies;
   }
   connection.send(frame, from, size, cookie);
   return size;
@@ -354,7 +401,7 @@ bool Peer::send_transfer_piece() {
   return true;
 }
 
-void Peer::sent(uint64_t cookie) {
+void Peer::sent(uint64_t cookie) noexcept {
   const auto found = flights_.find(cookie);
   if (found == flights_.end()) return;
   const OperationPointer operation = std::move(found->second.operation);
@@ -413,7 +460,15 @@ bool Peer::copy_piece() {
   return !copying_.empty() || !copying_served_.empty();
 }
 
-void Peer::forget_memory(const Memory& memory) {
+void Peer::forget_memory(const Memory& memory) noexcept {
+  guard([&] { forget_served(memory); });
+  for (Connection* const connection : connections_) connection->detach(memory.data, memory.size);
+  for (auto& [cookie, flight] : flights_)
+    if (flight.memory.get() == &memory) flight.memory = nullptr;
+  pump();
+}
+
+void Peer::forget_served(const Memory& memory) {
   for (auto each = served_.begin(); each != served_.end();) {
     Served& served = each->second;
     if (served.memory.get() != &memory) {
@@ -428,10 +483,6 @@ void Peer::forget_memory(const Memory& memory) {
       ++each;  // its pieces, or the word that it was copied, are still to come
     }
   }
-  for (Connection* const connection : connections_) connection->detach(memory.data, memory.size);
-  for (auto& [cookie, flight] : flights_)
-    if (flight.memory.get() == &memory) flight.memory = nullptr;
-  pump();
 }
 
 // ------------------------------------------------------------------------------------------------ what arrives
@@ -448,6 +499,7 @@ void* Peer::begin_message(const Frame& frame) {
     if (held_ > 0 && frame.total + kMessageCost > window - std::min(window, held_))
       fail_protocol("more than its window allows");
     message = std::make_unique<cn_message>();
+    message->notice = endpoint_.take_notice();
     message->endpoint = endpoint_.shared_from_this();
     message->peer = this;
     message->session = session_;
@@ -476,12 +528,12 @@ void Peer::end_message(const Frame& frame) {
   endpoint_.deliver(std::move(whole));
 }
 
-void Peer::give_back(uint64_t cost) {
+void Peer::give_back(uint64_t cost) noexcept {
   held_ -= std::min(held_, cost);
   owed_ += cost;
   if (!is_asked_ && owed_ < endpoint_.settings().receive_window / 4) return;
   is_asked_ = false;
-  control({.type = FrameType::kCredit, .total = std::exchange(owed_, 0)});
+  guard([&] { control({.type = FrameType::kCredit, .total = std::exchange(owed_, 0)}); });
   endpoint_.note_work(*this);
 }
 

@@ -9,12 +9,14 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "core/connection.h"
 #include "core/frame.h"
 #include "core/memory.h"
 #include "core/message.h"
+#include "core/notice.h"
 #include "core/operation.h"
 #include "core/secure.h"
 
@@ -35,6 +37,17 @@ class Peer {
   const Key& link() const { return link_; }
   Endpoint& endpoint() const { return endpoint_; }
 
+  // The events of its joining and leaving, which join() prepares.
+  Notices& joined_notice() { return joined_notice_; }
+  Notices& left_notice() { return left_notice_; }
+  // Returns whether it has work to do that was not noted yet, and notes it.
+  bool note_work() { return !std::exchange(has_work_, true); }
+  void begin_turn(uint64_t turn) {
+    has_work_ = false;
+    turn_ = turn;
+  }
+  uint64_t turn() const { return turn_; }
+
   // The first connection, of a link with an identity, to a peer that receives messages with a window.
   void join(Connection& connection, const Key& link, uint64_t window);
   // Returns whether it may get a further connection.
@@ -42,7 +55,7 @@ class Peer {
   // A further connection, for pieces of reads and writes.
   void add(Connection& connection) { connections_.push_back(&connection); }
   // Takes away a connection that has broken. Without the first one, the peer is lost.
-  void lose(Connection& connection, cn_status status, const std::string& text);
+  void lose(Connection& connection, cn_status status, const std::string& text) noexcept;
   // Ends the link from this side.
   void leave(cn_status status, const std::string& text);
 
@@ -50,7 +63,7 @@ class Peer {
   void send(const OperationPointer& operation);
   void request(const OperationPointer& operation);
   // Forgets an operation that is to end early. Its memory is no longer used.
-  void drop(const OperationPointer& operation);
+  void drop(const OperationPointer& operation) noexcept;
 
   // Frames of the peer. The functions with a result return where the payload goes; NULL: it is dropped. All throw Error
   // for frames that a correct endpoint does not send.
@@ -64,17 +77,17 @@ class Peer {
   void heard() { last_heard_ = Clock::now(); }
 
   // Gives the bytes of a message back to the sender's window.
-  void give_back(uint64_t cost);
+  void give_back(uint64_t cost) noexcept;
   // A payload is no longer used.
-  void sent(uint64_t cookie);
+  void sent(uint64_t cookie) noexcept;
   // Sends as much as the connections take.
-  void pump();
-  void fill();
-  void flush();
+  void pump() noexcept;
+  void fill() noexcept;
+  void flush() noexcept;
   // Pings, and ends the link if the peer has been silent. Returns when it is to be called again.
-  Clock::time_point check_life(Clock::time_point now);
+  Clock::time_point check_life(Clock::time_point now) noexcept;
   // Ends the peer's use of a memory that is no longer registered.
-  void forget_memory(const Memory& memory);
+  void forget_memory(const Memory& memory) noexcept;
 
  private:
   // A request of the peer.
@@ -100,6 +113,11 @@ class Peer {
   };
 
   Connection& main() { return *connections_[0]; }
+  // Runs something without which the link would not be right: if it throws, the link ends.
+  template <class Body>
+  void guard(Body&& body) noexcept;
+  void close_failed() noexcept;
+  void fill_connections();
   void control(Frame frame, std::string payload = {});
   // Says that this endpoint lives, and how often it wants to hear the same.
   void ping();
@@ -109,7 +127,7 @@ class Peer {
   void detach(const Operation& operation);
   // Asks for the memory that a read or a write is about.
   void ask(Operation& operation);
-  void ask_more();
+  void ask_more() noexcept;
   bool fits(const Operation& operation) const;
   bool send_control();
   bool send_message_piece();
@@ -117,16 +135,20 @@ class Peer {
   bool copy_piece();
   // Sends a piece of at most kPiece bytes, and returns its size.
   uint64_t send_piece(Connection& connection, Frame frame, const char* from, uint64_t left, Flight flight);
+  void forget_served(const Memory& memory);
   void serve(const Frame& frame, const std::vector<uint8_t>& payload);
   void take_result(const Frame& frame, const std::string& text);
-  void finish(const OperationPointer& operation, cn_status status, const std::string& text = {});
-  void end_session(cn_status status, const std::string& text);
+  void finish(const OperationPointer& operation, cn_status status, std::string_view text = {}) noexcept;
+  void end_session(cn_status status, const std::string& text) noexcept;
 
   Endpoint& endpoint_;
   const std::string name_;
   const char* transport_ = "";
   bool is_connected_ = false;
   uint64_t session_ = 0;  // counts how often it has been connected
+  Notices joined_notice_, left_notice_;
+  bool has_work_ = false;
+  uint64_t turn_ = 0;  // in which it has worked last
   Key link_{};
   std::vector<Connection*> connections_;  // the first one has all that must stay in order
   Clock::time_point last_heard_, last_ping_;

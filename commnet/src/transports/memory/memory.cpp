@@ -99,9 +99,12 @@ class Within {
     Connection& connection = add(in, out);
     connection.host = host_connection;
     connection.is_new = true;
-    {
+    try {
       const std::lock_guard arrivals(other.arrivals_mutex_);
       other.arrivals_.emplace_back(out, in);
+    } catch (...) {
+      remove(connection);
+      throw;
     }
     other.wake();
     wake();
@@ -110,8 +113,7 @@ class Within {
 
   void disconnect(Connection& connection) {
     leave(*connection.in, *connection.out);
-    cookies_.erase(&connection);
-    connections_.erase(&connection);
+    remove(connection);
   }
 
   bool send(Connection& connection, const void* header, const void* payload, uint64_t size) {
@@ -120,8 +122,9 @@ class Within {
     if (size > 0) std::memcpy(parcel.bytes.data() + CN_FRAME_HEADER, payload, size);
     Pipe& pipe = *connection.out;
     const std::lock_guard lock(pipe.mutex);
-    pipe.size += parcel.bytes.size();
+    const uint64_t sent = parcel.bytes.size();
     pipe.parcels.push_back(std::move(parcel));
+    pipe.size += sent;
     connection.is_full = pipe.size >= kMostUnsent;
     if (pipe.reader) pipe.reader->wake();
     return !connection.is_full;
@@ -137,7 +140,8 @@ class Within {
         host_.connected(connection->host);
         did = true;
       }
-      for (const uint64_t cookie : std::exchange(cookies_[connection], {})) host_.sent(connection->host, cookie);
+      if (auto sent = cookies_.extract(connection))
+        for (const uint64_t cookie : sent.mapped()) host_.sent(connection->host, cookie);
       did |= receive(*connection);
       if (connection->is_full && !connection->is_broken) {
         const std::lock_guard lock(connection->out->mutex);
@@ -175,6 +179,11 @@ class Within {
     }
   }
 
+  void remove(Connection& connection) {
+    cookies_.erase(&connection);
+    connections_.erase(&connection);
+  }
+
   Connection& add(std::shared_ptr<Pipe> in, std::shared_ptr<Pipe> out) {
     auto connection = std::unique_ptr<Connection>(new Connection{*this, nullptr, std::move(in), std::move(out)});
     Connection& added = *connection;
@@ -189,7 +198,14 @@ class Within {
       arrivals.swap(arrivals_);
     }
     for (auto& [in, out] : arrivals) {
-      Connection& connection = add(in, out);
+      Connection* added = nullptr;
+      try {
+        added = &add(in, out);
+      } catch (...) {
+        leave(*in, *out);  // there is no memory for it
+        continue;
+      }
+      Connection& connection = *added;
       connection.host = host_.accepted(endpoint_, reinterpret_cast<cn_transport*>(this),
                                        reinterpret_cast<cn_connection*>(&connection));
       if (!connection.host) disconnect(connection);

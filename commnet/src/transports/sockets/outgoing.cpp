@@ -18,6 +18,13 @@ constexpr size_t kMostParts = 64;
 
 }  // namespace
 
+Outgoing::Outgoing() { free_blocks_.reserve(kMostFree); }
+
+void Outgoing::clear() {
+  segments_.clear();
+  size_ = 0;
+}
+
 std::unique_ptr<char[]> Outgoing::take_block() {
   if (free_blocks_.empty()) return std::unique_ptr<char[]>(new char[kBlock]);
   std::unique_ptr<char[]> block = std::move(free_blocks_.back());
@@ -27,7 +34,6 @@ std::unique_ptr<char[]> Outgoing::take_block() {
 
 void Outgoing::copy(const void* data, uint64_t size) {
   const auto* from = static_cast<const char*>(data);
-  size_ += size;
   while (size > 0) {
     if (segments_.empty() || segments_.back().room == 0) {
       std::unique_ptr<char[]> block = take_block();
@@ -38,14 +44,15 @@ void Outgoing::copy(const void* data, uint64_t size) {
     std::memcpy(const_cast<char*>(last.data) + last.size, from, taken);
     last.size += taken;
     last.room -= taken;
+    size_ += taken;
     from += taken;
     size -= taken;
   }
 }
 
 void Outgoing::borrow(const void* data, uint64_t size, uint64_t cookie) {
-  size_ += size;
   segments_.push_back({static_cast<const char*>(data), size, cookie, nullptr, 0});
+  size_ += size;
 }
 
 void Outgoing::detach(const void* begin, uint64_t size) {
@@ -61,6 +68,7 @@ void Outgoing::detach(const void* begin, uint64_t size) {
 
 int Outgoing::send(int socket, std::vector<uint64_t>& cookies) {
   while (size_ > 0) {
+    cookies.reserve(cookies.size() + kMostParts);  // now: once bytes are sent, nothing may fail
     iovec parts[kMostParts];
     size_t count = 0;
     for (const Segment& segment : segments_) {

@@ -11,11 +11,15 @@ namespace commnet::sockets {
 
 class Outgoing {
  public:
+  Outgoing();
+
   uint64_t size() const { return size_; }
   // Adds a copy of bytes.
   void copy(const void* data, uint64_t size);
   // Adds bytes that stay where they are until they are sent.
   void borrow(const void* data, uint64_t size, uint64_t cookie);
+  // Forgets all bytes.
+  void clear();
   // Copies what is borrowed of a range.
   void detach(const void* begin, uint64_t size);
   // Sends as much as the socket takes. Returns 0 or the number of an error; appends the cookies of what was sent.

@@ -2,6 +2,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
+#include <sys/timerfd.h>
 #include <sys/uio.h>
 
 #include <cerrno>
@@ -9,8 +10,9 @@
 #include <cstring>
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "core/secure.h"
 #include "core/status.h"
@@ -25,18 +27,24 @@ namespace {
 constexpr int kEvents = 64;
 constexpr unsigned kTurns = 4;
 constexpr int kUnixBuffer = 1 << 20;
+constexpr timespec kRest{0, 100'000'000};
 
 class Sockets;
 
 struct Connection {
   Sockets& owner;
   Stream stream;
+  bool is_unfinished = false, is_readable = false, has_failed = false;  // whether it is in the list
 };
 
 class Sockets {
  public:
   Sockets(const cn_transport_host& host, cn_host_endpoint* endpoint, const cn_transport_settings& settings)
-      : host_(host), endpoint_(endpoint), poller_(Descriptor::checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")) {
+      : host_(host),
+        endpoint_(endpoint),
+        poller_(Descriptor::checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
+        timer_(Descriptor::checked(timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC), "timerfd_create")) {
+    watch(timer_.number(), EPOLLIN);
     const std::string wanted = settings.listen;
     for (const std::string& url : wanted.empty() ? default_urls() : split_list(wanted))
       if (wanted.empty() || understands(kSockets, url)) listen(url);
@@ -63,14 +71,16 @@ class Sockets {
   }
 
   void flush(Connection& connection) {
-    if (connection.stream.flush()) return;
-    failed_.insert(&connection);
-    host_.wake(endpoint_);
+    if (!connection.stream.flush()) note_failure(connection);
+  }
+
+  void detach(Connection& connection, const void* begin, uint64_t size) {
+    if (!connection.stream.detach(begin, size)) note_failure(connection);
   }
 
   void disconnect(Connection& connection) {
-    unfinished_.erase(&connection);
-    failed_.erase(&connection);
+    std::erase(unfinished_, &connection);
+    std::erase(failed_, &connection);
     if (last_ == &connection) last_ = nullptr;
     by_socket_.erase(connection.stream.socket());
     connections_.erase(&connection);
@@ -81,21 +91,39 @@ class Sockets {
     if (last_ && ++turns_ % kTurns != 0 && unfinished_.empty() && failed_.empty()) return receive(*last_);
     epoll_event events[kEvents];
     const int count = epoll_wait(poller_.number(), events, kEvents, 0);
-    std::set<Connection*> readable = std::exchange(unfinished_, {});
+    readable_.swap(unfinished_);
+    for (Connection* const connection : readable_) {
+      connection->is_unfinished = false;
+      connection->is_readable = true;
+    }
     for (int i = 0; i < count; ++i) {
       if (const auto listener = listeners_.find(events[i].data.fd); listener != listeners_.end()) {
         accept(listener->second);
+        continue;
+      }
+      if (events[i].data.fd == timer_.number()) {
+        go_on();
         continue;
       }
       const auto found = by_socket_.find(events[i].data.fd);
       if (found == by_socket_.end()) continue;
       Connection& connection = *found->second;
       if ((events[i].events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0) connection.stream.on_writable();
-      if ((events[i].events & (EPOLLIN | EPOLLERR | EPOLLHUP | EPOLLRDHUP)) != 0) readable.insert(&connection);
+      if ((events[i].events & (EPOLLIN | EPOLLERR | EPOLLHUP | EPOLLRDHUP)) != 0) note_readable(connection);
     }
     bool did = count > 0 || !failed_.empty();
-    for (Connection* const connection : std::exchange(failed_, {})) connection->stream.report_failure();
-    for (Connection* const connection : readable) did |= receive(*connection);
+    while (!failed_.empty()) {
+      Connection& connection = *failed_.back();
+      failed_.pop_back();
+      connection.has_failed = false;
+      connection.stream.report_failure();
+    }
+    // The list may get room for others meanwhile.
+    for (size_t i = 0; i < readable_.size(); ++i) {
+      readable_[i]->is_readable = false;
+      did |= receive(*readable_[i]);
+    }
+    readable_.clear();
     return did;
   }
 
@@ -112,11 +140,21 @@ class Sockets {
     return {name, "tcp://127.0.0.1:0"};
   }
 
+  void note_readable(Connection& connection) {
+    if (!std::exchange(connection.is_readable, true)) readable_.push_back(&connection);
+  }
+
+  void note_failure(Connection& connection) {
+    if (!std::exchange(connection.has_failed, true)) failed_.push_back(&connection);
+    host_.wake(endpoint_);
+  }
+
   bool receive(Connection& connection) {
     if (connection.stream.is_broken()) return false;
     bool is_dry = false;
     const bool did = connection.stream.receive(&is_dry);
-    if (!is_dry && !connection.stream.is_broken()) unfinished_.insert(&connection);
+    if (!is_dry && !connection.stream.is_broken() && !std::exchange(connection.is_unfinished, true))
+      unfinished_.push_back(&connection);
     if (did) last_ = &connection;
     return did;
   }
@@ -124,7 +162,7 @@ class Sockets {
   void listen(const std::string& url) {
     const Address address = parse(url);
     Descriptor socket = listen_at(address);
-    watch(socket, EPOLLIN);
+    watch(socket.number(), EPOLLIN);
     address_ += (address_.empty() ? "" : ",") + url_of(socket);
     const int number = socket.number();
     listeners_.emplace(number, Listener{std::move(socket), address.is_unix(), address.file()});
@@ -140,13 +178,12 @@ class Sockets {
     }
   }
 
-  void watch(const Descriptor& socket, uint32_t events) {
-    epoll_event event{events, {.fd = socket.number()}};
-    if (epoll_ctl(poller_.number(), EPOLL_CTL_ADD, socket.number(), &event) != 0) fail_with_errno("epoll_ctl");
+  void watch(int descriptor, uint32_t events) {
+    epoll_event event{events, {.fd = descriptor}};
+    if (epoll_ctl(poller_.number(), EPOLL_CTL_ADD, descriptor, &event) != 0) fail_with_errno("epoll_ctl");
   }
 
   Connection& add(Descriptor socket, bool is_connected, bool is_unix) {
-    watch(socket, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
     const int number = socket.number();
     std::unique_ptr<Neighbour> neighbour;
     if (is_unix) {
@@ -158,8 +195,15 @@ class Sockets {
     auto connection = std::unique_ptr<Connection>(
         new Connection{*this, Stream(host_, std::move(socket), is_connected, std::move(neighbour))});
     Connection& added = *connection;
-    by_socket_[number] = &added;
-    connections_.emplace(&added, std::move(connection));
+    for (auto* const list : {&unfinished_, &readable_, &failed_}) list->reserve(connections_.size() + 1);
+    const auto place = by_socket_.emplace(number, &added).first;
+    try {
+      watch(number, EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
+      connections_.emplace(&added, std::move(connection));
+    } catch (...) {
+      by_socket_.erase(place);
+      throw;
+    }
     return added;
   }
 
@@ -172,28 +216,57 @@ class Sockets {
   void accept(const Listener& listener) {
     for (;;) {
       Descriptor socket(accept4(listener.socket.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-      if (!socket) return;  // there are no more, or the process has no more descriptors
+      if (!socket) {
+        if (errno == EINTR || errno == ECONNABORTED) continue;
+        if (errno != EAGAIN && errno != EWOULDBLOCK) rest();
+        return;
+      }
       prepare(socket, listener.is_unix);
-      Connection& connection = add(std::move(socket), true, listener.is_unix);
-      cn_host_connection* const accepted = host_.accepted(endpoint_, reinterpret_cast<cn_transport*>(this),
-                                                          reinterpret_cast<cn_connection*>(&connection));
-      if (accepted)
-        connection.stream.set_host(accepted);
-      else
-        disconnect(connection);
+      try {
+        Connection& connection = add(std::move(socket), true, listener.is_unix);
+        cn_host_connection* const accepted = host_.accepted(endpoint_, reinterpret_cast<cn_transport*>(this),
+                                                            reinterpret_cast<cn_connection*>(&connection));
+        if (accepted)
+          connection.stream.set_host(accepted);
+        else
+          disconnect(connection);
+      } catch (...) {
+        // There is no memory for it: the other side finds it closed.
+      }
+    }
+  }
+
+  // The process has no more descriptors, or the system no memory: those that want to connect wait for a while, instead
+  // of being looked at again and again.
+  void rest() {
+    watch_listeners(0);
+    const itimerspec soon{{}, kRest};
+    timerfd_settime(timer_.number(), 0, &soon, nullptr);
+  }
+
+  void go_on() {
+    uint64_t count = 0;
+    if (read(timer_.number(), &count, sizeof count) > 0) watch_listeners(EPOLLIN);
+  }
+
+  void watch_listeners(uint32_t events) {
+    for (const auto& [number, listener] : listeners_) {
+      epoll_event event{events, {.fd = number}};
+      epoll_ctl(poller_.number(), EPOLL_CTL_MOD, number, &event);
     }
   }
 
   const cn_transport_host& host_;
   cn_host_endpoint* const endpoint_;
-  const Descriptor poller_;
+  const Descriptor poller_, timer_;
   std::string address_;
   std::map<int, Listener> listeners_;
   std::map<Connection*, std::unique_ptr<Connection>> connections_;
   std::map<int, Connection*> by_socket_;
-  std::set<Connection*> unfinished_;  // of which more can be received
-  std::set<Connection*> failed_;      // whose failure is to be reported
-  Connection* last_ = nullptr;        // that has received frames
+  // With room for all connections: of which more can be received, which are received from now, and whose failure is to
+  // be reported.
+  std::vector<Connection*> unfinished_, readable_, failed_;
+  Connection* last_ = nullptr;  // that has received frames
   unsigned turns_ = 0;
 };
 
@@ -235,7 +308,8 @@ constexpr cn_transport_table make_table() {
     connection.owner.flush(connection);
   };
   table.detach = [](cn_connection* handle, const void* begin, uint64_t size) {
-    connection_of(handle).stream.detach(begin, size);
+    Connection& connection = connection_of(handle);
+    connection.owner.detach(connection, begin, size);
   };
   table.has_unsent = [](cn_connection* handle) { return connection_of(handle).stream.has_unsent(); };
   table.reaches_memory = [](cn_connection* handle) {

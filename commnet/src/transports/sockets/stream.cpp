@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
 
 namespace commnet::sockets {
 
@@ -34,19 +35,31 @@ Stream::Stream(const cn_transport_host& host, Descriptor socket, bool is_connect
 }
 
 bool Stream::send(const void* header, const void* payload, uint64_t size, uint64_t cookie) {
-  outgoing_.copy(header, CN_FRAME_HEADER);
-  if (cookie == 0)
-    outgoing_.copy(payload, size);
-  else
-    outgoing_.borrow(payload, size, cookie);
+  try {
+    outgoing_.copy(header, CN_FRAME_HEADER);
+    if (cookie == 0)
+      outgoing_.copy(payload, size);
+    else
+      outgoing_.borrow(payload, size, cookie);
+  } catch (...) {
+    // Half a frame may be there, behind which nothing may be sent. The library closes the connection.
+    outgoing_.clear();
+    failure_ = ENOMEM;
+    throw;
+  }
   is_full_ = outgoing_.size() >= kMostUnsent;
   return !is_full_;
 }
 
 bool Stream::flush() {
   if (!is_connected_ || is_broken_ || failure_ != 0) return true;
-  failure_ = outgoing_.send(socket(), sent_);
-  for (const uint64_t cookie : std::exchange(sent_, {})) host_.sent(connection_, cookie);
+  try {
+    failure_ = outgoing_.send(socket(), sent_);
+  } catch (const std::bad_alloc&) {
+    failure_ = ENOMEM;
+  }
+  for (const uint64_t cookie : sent_) host_.sent(connection_, cookie);
+  sent_.clear();
   if (failure_ != 0) return false;
   if (is_full_ && outgoing_.size() < kMostUnsent) {
     is_full_ = false;
@@ -62,10 +75,19 @@ void Stream::report_failure() {
   fail(failure_);
 }
 
-void Stream::detach(const void* begin, uint64_t size) {
-  outgoing_.detach(begin, size);
+bool Stream::detach(const void* begin, uint64_t size) {
+  bool is_good = true;
+  try {
+    outgoing_.detach(begin, size);
+  } catch (const std::bad_alloc&) {
+    // The bytes may not be used any more: what follows them is not sent either.
+    outgoing_.clear();
+    failure_ = ENOMEM;
+    is_good = false;
+  }
   const auto first = reinterpret_cast<uintptr_t>(begin), place = reinterpret_cast<uintptr_t>(payload_);
   if (payload_ && place < first + size && place + left_ > first) payload_ = nullptr;
+  return is_good;
 }
 
 void Stream::fail(int code) {

@@ -29,7 +29,8 @@ class Stream {
   // Returns false if the connection has failed, which report_failure() reports.
   bool flush();
   void report_failure();
-  void detach(const void* begin, uint64_t size);
+  // Returns false like flush().
+  bool detach(const void* begin, uint64_t size);
   // The socket can be written to: it is connected, or takes more bytes.
   void on_writable();
   // Receives some of what has arrived. Returns whether there was anything; sets *is_dry if there is no more.
