@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Makes commnet-<version>.tgz with the addon and libcommnet, so that users can install it without a compiler; libsodium
-# comes from the system. With --test, also installs it into an empty project, and runs a program there.
+# Makes commnet-<version>.tgz with the addon and libcommnet, so that users can install it without a compiler. With
+# --test, also installs it into an empty project, and runs a program there.
 # Usage: ADDON=<commnet.node> LIBRARY=<libcommnet.so.0> STAGE=<work folder> DIST=<output folder> package.sh [--test]
 set -euo pipefail
 
@@ -36,8 +36,10 @@ const a = new Endpoint();
 const b = new Endpoint();
 const peer = await a.connect(b.address);
 const bytes = await peer.read(b.register(Buffer.from('works')).token());
-const library = fs.readFileSync('/proc/self/maps', 'utf8').match(/\S*libcommnet\S*/)[0];
+const maps = fs.readFileSync('/proc/self/maps', 'utf8');
+const [library] = maps.match(/\S*libcommnet\S*/);
 if (!library.includes('/project/node_modules/')) throw new Error(`loaded ${library}`);
+if (maps.includes('libsodium')) throw new Error('libsodium was loaded');
 console.log(`commnet ${version} ${bytes}`);
 a.close();
 b.close();

@@ -41,7 +41,7 @@ class GemPackager
     folder = File.join(@stage, "lib/commnet")
     command = ["cmake", "--install", @build, "--component", "ruby", "--prefix", folder]
     system(*command, out: File::NULL, exception: true)
-    Dir[File.join(@build, "libcommnet.so.*")].grep(/\.so\.\d+\z/).each do |library|
+    Dir[File.join(@build, "packaged/libcommnet.so.*")].grep(/\.so\.\d+\z/).each do |library|
       FileUtils.cp(File.realpath(library), File.join(folder, File.basename(library)))
     end
   end
