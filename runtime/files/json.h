@@ -2,46 +2,35 @@
 #ifndef ONEFLOW_FILES_JSON_H_
 #define ONEFLOW_FILES_JSON_H_
 
-#include <nlohmann/json.hpp>
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "base/error.h"
-
 namespace oneflow::files {
 
 // The base class of readers. Each event that a derived class does not override is an error.
-class JsonReader : public nlohmann::json_sax<nlohmann::json> {
+class JsonReader {
  public:
   // Reads a whole text. Throws InvalidArgument with the parser's reason if it is not JSON, or has invalid UTF-8.
-  void read(std::string_view text) {
-    // The parser takes a null byte for the end.
-    if (const size_t end = text.find('\0'); end != std::string_view::npos)
-      fail(OF_INVALID_ARGUMENT, "it is not JSON from byte %zu on", end + 1);
-    nlohmann::json::sax_parse(text.begin(), text.end(), this);
-    if (!failure_.empty()) fail(OF_INVALID_ARGUMENT, "%s", failure_.c_str());
-  }
+  void read(std::string_view text);
 
-  bool null() override { return unexpected("null"); }
-  bool boolean(bool) override { return unexpected("a boolean"); }
-  bool number_integer(number_integer_t) override { return unexpected("a negative number"); }
-  bool number_unsigned(number_unsigned_t) override { return unexpected("a number"); }
-  bool number_float(number_float_t, const string_t&) override { return unexpected("a number that is not an integer"); }
-  bool string(string_t&) override { return unexpected("a string"); }
-  bool binary(binary_t&) override { return unexpected("bytes"); }
-  bool start_object(size_t) override { return unexpected("an object"); }
-  bool key(string_t&) override { return unexpected("a key"); }
-  bool end_object() override { return true; }
-  bool start_array(size_t) override { return unexpected("a list"); }
-  bool end_array() override { return true; }
-  bool parse_error(size_t position, const std::string&, const nlohmann::json::exception&) override {
-    failure_ = "it is not JSON from byte " + std::to_string(position) + " on";
-    return false;
-  }
+  // The events. They return whether the parser goes on.
+  virtual bool null() { return unexpected("null"); }
+  virtual bool boolean(bool) { return unexpected("a boolean"); }
+  virtual bool number_integer(int64_t) { return unexpected("a negative number"); }
+  virtual bool number_unsigned(uint64_t) { return unexpected("a number"); }
+  virtual bool number_float(double, const std::string&) { return unexpected("a number that is not an integer"); }
+  virtual bool string(std::string&) { return unexpected("a string"); }
+  virtual bool start_object(size_t) { return unexpected("an object"); }
+  virtual bool key(std::string&) { return unexpected("a key"); }
+  virtual bool end_object() { return true; }
+  virtual bool start_array(size_t) { return unexpected("a list"); }
+  virtual bool end_array() { return true; }
 
  protected:
+  ~JsonReader() = default;
   // Stops the parser with an error text.
   bool refuse(std::string text) {
     failure_ = std::move(text);
@@ -55,17 +44,10 @@ class JsonReader : public nlohmann::json_sax<nlohmann::json> {
 };
 
 // Returns a string as JSON. It must be UTF-8.
-inline std::string to_json(const std::string& text) { return nlohmann::json(text).dump(); }
+std::string to_json(const std::string& text);
 
 // Returns pairs of strings as a JSON object.
-inline std::string to_json(const std::vector<std::pair<std::string, std::string>>& pairs) {
-  std::string text;
-  for (const auto& [key, value] : pairs) {
-    text += text.empty() ? '{' : ',';
-    text += to_json(key) + ':' + to_json(value);
-  }
-  return text.empty() ? "{}" : text + '}';
-}
+std::string to_json(const std::vector<std::pair<std::string, std::string>>& pairs);
 
 }  // namespace oneflow::files
 

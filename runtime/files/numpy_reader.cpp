@@ -26,11 +26,11 @@ class MetadataReader : public JsonReader {
   Metadata metadata;
 
   bool start_object(size_t) override { return !std::exchange(is_open_, true) || JsonReader::start_object(0); }
-  bool key(string_t& text) override {
+  bool key(std::string& text) override {
     metadata.emplace_back(text, "");
     return true;
   }
-  bool string(string_t& text) override {
+  bool string(std::string& text) override {
     if (!is_open_) return JsonReader::string(text);
     metadata.back().second = text;
     return true;

@@ -60,7 +60,7 @@ class HeaderReader : public JsonReader {
     }
     return fields_ == kAllFields ? check_entry() : refuse_entry("lacks dtype, shape or data_offsets");
   }
-  bool key(string_t& text) override {
+  bool key(std::string& text) override {
     if (depth_ == 1) return start_entry(text);
     if (in_metadata_) {
       if (!metadata_keys_.insert(text).second) return refuse("metadata '" + printable(text) + "' occurs twice");
@@ -74,7 +74,7 @@ class HeaderReader : public JsonReader {
     fields_ |= field_;
     return true;
   }
-  bool string(string_t& text) override {
+  bool string(std::string& text) override {
     if (in_metadata_) {
       contents.metadata.back().second = text;
       return true;
@@ -98,7 +98,7 @@ class HeaderReader : public JsonReader {
     list_ = false;
     return field_ == kShape || offsets_ == 2 || refuse_entry("must have two data_offsets");
   }
-  bool number_unsigned(number_unsigned_t number) override {
+  bool number_unsigned(uint64_t number) override {
     if (!list_) return JsonReader::number_unsigned(number);
     if (field_ == kShape) {
       if (number > INT64_MAX) return refuse_entry("has a dimension that is too large");

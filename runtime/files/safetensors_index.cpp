@@ -22,7 +22,7 @@ class IndexReader : public JsonReader {
     --depth_;
     return true;
   }
-  bool key(string_t& text) override {
+  bool key(std::string& text) override {
     if (depth_ == 2) {
       key_ = text;
       return true;
@@ -32,14 +32,14 @@ class IndexReader : public JsonReader {
     has_files |= in_files_;
     return true;
   }
-  bool string(string_t& text) override {
+  bool string(std::string& text) override {
     if (depth_ < 2) return JsonReader::string(text);
     (in_files_ ? files : metadata).emplace_back(key_, text);
     return true;
   }
-  bool number_unsigned(number_unsigned_t number) override { return add_metadata(std::to_string(number)); }
-  bool number_float(number_float_t, const string_t& text) override { return add_metadata(text); }
-  bool number_integer(number_integer_t number) override { return add_metadata(std::to_string(number)); }
+  bool number_unsigned(uint64_t number) override { return add_metadata(std::to_string(number)); }
+  bool number_float(double, const std::string& text) override { return add_metadata(text); }
+  bool number_integer(int64_t number) override { return add_metadata(std::to_string(number)); }
   bool boolean(bool value) override { return add_metadata(value ? "true" : "false"); }
   bool null() override { return add_metadata("null"); }
 

@@ -84,7 +84,7 @@ class StructureReader : public JsonReader {
   // Returns, for each node, the position of its key, or -1.
   const std::vector<int64_t>& key_positions() const { return key_positions_; }
 
-  bool number_unsigned(number_unsigned_t number) override {
+  bool number_unsigned(uint64_t number) override {
     if (number != 0) return JsonReader::number_unsigned(number);
     const std::string name = open_.empty() ? kTensorName : next_name();
     const int64_t entry = find_(name);
@@ -96,7 +96,7 @@ class StructureReader : public JsonReader {
   bool start_array(size_t) override { return start(OF_NODE_LIST); }
   bool end_object() override { return end(); }
   bool end_array() override { return end(); }
-  bool key(string_t& text) override {
+  bool key(std::string& text) override {
     if (!open_.back().keys.insert(text).second) return refuse("the key '" + printable(text) + "' occurs twice");
     if (text.find('\0') != std::string::npos) return refuse("a key has a null byte");
     keys_->push_back(text);

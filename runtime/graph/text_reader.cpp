@@ -26,7 +26,7 @@ of_dtype dtype_of(std::string_view name) {
 // Reads one JSON string at the beginning of a text.
 class StringReader : public files::JsonReader {
  public:
-  bool string(string_t& text) override {
+  bool string(std::string& text) override {
     found = text;
     return true;
   }
