@@ -11,7 +11,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <unordered_set>
 #include <vector>
 
 #include "core/descriptor.h"
@@ -22,6 +21,8 @@ using Clock = std::chrono::steady_clock;
 
 class Transport;
 struct Connection;
+
+constexpr const char* kNoMemory = "no memory left";
 
 // The active messages, by their numbers.
 enum Message : unsigned { kFrame, kGoodbye, kMessages };
@@ -36,11 +37,15 @@ static_assert(sizeof(Wire) == 8 + CN_FRAME_HEADER);
 
 // A message that UCX sends.
 struct Send {
-  Connection* connection;
-  uint64_t size, cookie;
-  const char* payload;
-  Wire wire;
+  Connection* connection = nullptr;
+  uint64_t size = 0, cookie = 0;
+  bool is_borrowed = false;  // whether UCX uses the payload of the host
+  const char* payload = nullptr;
+  Wire wire{};
   std::vector<char> copy;  // of a payload without a cookie
+
+  // Copies the payload if it has no cookie. Returns false if there is no memory for that.
+  bool set_payload(const void* given) noexcept;
 };
 
 // A message that has arrived, and waits for its turn.
@@ -81,8 +86,8 @@ struct Connection {
   std::string why;
 
   uint64_t next_sent = 0, unsent = 0, in_flight = 0;
+  uint64_t borrowed = 0;  // payloads of the host in flight
   bool is_full = false;
-  std::unordered_set<Send*> borrowed;  // those whose payload is the host's
 
   uint64_t next_arrival = 0;
   std::deque<Arrival> arrivals;       // in their order
@@ -96,8 +101,10 @@ struct Connection {
   bool is_closing = false;          // UCX closes it
   Clock::time_point goodbye_end{};  // until when the other side may answer a goodbye
 
-  bool uses(const void* begin, uint64_t size) const;
-  bool uses_host_memory() const { return !borrowed.empty() || (is_receiving && !has_received); }
+  // Whether it is in these lists of the transport.
+  bool in_writable = false, in_arrived = false, in_failed = false;
+
+  bool uses_host_memory() const { return borrowed > 0 || (is_receiving && !has_received); }
 };
 
 }  // namespace commnet::ucx

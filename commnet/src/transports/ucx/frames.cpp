@@ -46,26 +46,41 @@ void Transport::set_handlers(Connection& connection) {
 
 // ------------------------------------------------------------------------------------------------ sending
 
-Send& Transport::take_send(Connection& connection, uint64_t size, uint64_t cookie) {
+bool Send::set_payload(const void* given) noexcept {
+  payload = static_cast<const char*>(given);
+  if (cookie != 0 || size == 0) return true;
+  try {
+    copy.assign(payload, payload + size);
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+  payload = copy.data();
+  return true;
+}
+
+// Returns null if there is no memory.
+Send* Transport::take_send(Connection& connection, uint64_t size, uint64_t cookie) noexcept {
   if (free_sends_.empty()) {
-    sends_.push_back(std::make_unique<Send>());
-    free_sends_.reserve(sends_.size());
+    try {
+      for (auto* const list : {&free_sends_, &sent_, &reported_}) list->reserve(sends_.size() + 1);
+      sends_.push_back(std::make_unique<Send>());
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
     free_sends_.push_back(sends_.back().get());
   }
   Send& send = *free_sends_.back();
   free_sends_.pop_back();
-  send.connection = &connection;
-  send.size = size;
-  send.cookie = cookie;
-  send.payload = nullptr;
-  return send;
+  send = {.connection = &connection, .size = size, .cookie = cookie, .copy = std::move(send.copy)};
+  return &send;
 }
 
 void Transport::begin(Send& send, Message message) {
   Connection& connection = *send.connection;
   ++connection.in_flight;
   connection.unsent += send.size;
-  if (send.cookie != 0) connection.borrowed.insert(&send);
+  send.is_borrowed = send.cookie != 0;
+  connection.borrowed += send.is_borrowed;
   ucp_request_param_t parameters{};
   parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   parameters.user_data = &send;
@@ -83,30 +98,35 @@ void Transport::begin(Send& send, Message message) {
     finish(send, UCS_PTR_STATUS(request));
 }
 
-void Transport::finish(Send& send, ucs_status_t status) {
+void Transport::finish(Send& send, ucs_status_t status) noexcept {
   Connection& connection = *send.connection;
   --connection.in_flight;
   connection.unsent -= send.size;
-  if (send.cookie != 0) connection.borrowed.erase(&send);
-  if (status != UCS_OK)
-    note_failure(connection, ucp_.ucs_status_string(status));
-  else if (send.cookie != 0 && connection.host)
-    sent_.emplace_back(&connection, send.cookie);
-  if (connection.is_full && connection.unsent < kMostUnsent) writable_.insert(&connection);
+  connection.borrowed -= std::exchange(send.is_borrowed, false);
+  if (connection.is_full && connection.unsent < kMostUnsent) writable_.add(connection);
+  if (status != UCS_OK) note_failure(connection, ucp_.ucs_status_string(status));
+  if (status == UCS_OK && send.cookie != 0 && connection.host)
+    sent_.push_back(&send);
+  else
+    release(send);
+}
+
+void Transport::release(Send& send) noexcept {
+  send.connection = nullptr;
   free_sends_.push_back(&send);
 }
 
 bool Transport::send(Connection& connection, const void* header, const void* payload, uint64_t size, uint64_t cookie) {
   if (!connection.endpoint || connection.has_failed) return false;  // broken() follows
-  Send& send = take_send(connection, size, cookie);
-  send.wire = {connection.next_sent++, {}};
-  std::memcpy(send.wire.frame, header, CN_FRAME_HEADER);
-  send.payload = static_cast<const char*>(payload);
-  if (cookie == 0 && size > 0) {
-    send.copy.assign(send.payload, send.payload + size);
-    send.payload = send.copy.data();
+  Send* const send = take_send(connection, size, cookie);
+  if (!send || !send->set_payload(payload)) {
+    if (send) release(*send);
+    note_failure(connection, kNoMemory);
+    return false;
   }
-  begin(send, kFrame);
+  send->wire.sequence = connection.next_sent++;
+  std::memcpy(send->wire.frame, header, CN_FRAME_HEADER);
+  begin(*send, kFrame);
   connection.is_full = connection.unsent >= kMostUnsent;
   return !connection.is_full;
 }
@@ -119,26 +139,35 @@ void Transport::flush() {
 
 bool Transport::report_sent() {
   const bool did = !sent_.empty() || !writable_.empty();
-  for (const auto& [connection, cookie] : std::exchange(sent_, {}))
-    if (connection->host && !connection->is_broken) host_.sent(connection->host, cookie);
-  for (Connection* const connection : std::exchange(writable_, {})) {
-    if (!connection->host || connection->is_broken || connection->unsent >= kMostUnsent) continue;
-    connection->is_full = false;
-    host_.writable(connection->host);
+  if (reported_.empty()) {
+    reported_.swap(sent_);
+    for (Send* const send : reported_) {
+      Connection* const connection = send->connection;
+      if (connection && connection->host && !connection->is_broken) host_.sent(connection->host, send->cookie);
+      release(*send);
+    }
+    reported_.clear();
   }
+  writable_.take([&](Connection& connection) {
+    if (!connection.host || connection.is_broken || connection.unsent >= kMostUnsent) return;
+    connection.is_full = false;
+    host_.writable(connection.host);
+  });
   return did;
 }
 
-void Transport::say_goodbye(Connection& connection) {
-  Send& send = take_send(connection, 0, 0);
-  send.wire = {connection.next_sent++, {}};
-  begin(send, kGoodbye);
+bool Transport::say_goodbye(Connection& connection) {
+  Send* const send = take_send(connection, 0, 0);
+  if (!send) return false;
+  send->wire.sequence = connection.next_sent++;
+  begin(*send, kGoodbye);
+  return true;
 }
 
 // ------------------------------------------------------------------------------------------------ receiving
 
 ucs_status_t Transport::take(Connection& connection, Message message, const void* header, size_t header_size,
-                             void* data, size_t size, uint64_t flags) {
+                             void* data, size_t size, uint64_t flags) noexcept {
   Wire wire;
   if (header_size != sizeof wire) return UCS_OK;
   std::memcpy(&wire, header, sizeof wire);
@@ -171,10 +200,10 @@ ucs_status_t Transport::take(Connection& connection, Message message, const void
       connection.early.emplace(wire.sequence, std::move(arrival));
     }
     connection.waiting += size;
-    arrived_.insert(&connection);
+    arrived_.add(connection);
     return is_kept ? UCS_INPROGRESS : UCS_OK;
   } catch (const std::bad_alloc&) {
-    note_failure(connection, ucp_.ucs_status_string(UCS_ERR_NO_MEMORY));
+    note_failure(connection, kNoMemory);
     return UCS_OK;
   }
 }
@@ -227,7 +256,7 @@ bool Transport::begin_frame(Connection& connection) {
     received.has_received = true;
     received.owner.ucp_.ucp_request_free(request);
     if (status != UCS_OK) received.owner.note_failure(received, received.owner.ucp_.ucs_status_string(status));
-    received.owner.arrived_.insert(&received);
+    received.owner.arrived_.add(received);
   };
   connection.is_receiving = true;
   connection.has_received = false;

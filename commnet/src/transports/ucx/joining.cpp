@@ -57,8 +57,16 @@ Connection& Transport::add(Descriptor socket, bool has_begun) {
   auto connection = std::unique_ptr<Connection>(new Connection{*this, has_begun});
   Connection& added = *connection;
   added.socket = std::move(socket);
-  by_socket_[added.socket.number()] = &added;
-  connections_.emplace(&added, std::move(connection));
+  const size_t room = connections_.size() + 1;
+  for (auto* const list : {&writable_, &arrived_, &failed_}) list->make_room(room);
+  ending_.reserve(room);
+  const auto place = by_socket_.emplace(added.socket.number(), &added).first;
+  try {
+    connections_.emplace(&added, std::move(connection));
+  } catch (...) {
+    by_socket_.erase(place);
+    throw;
+  }
   return added;
 }
 
@@ -101,11 +109,15 @@ void Transport::accept(const Descriptor& listener) {
   for (;;) {
     Descriptor socket(accept4(listener.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (!socket) return;  // there are no more, or the process has no more descriptors
-    Connection& connection = add(std::move(socket), false);
-    connection.is_connected = true;
-    connection.host =
-        host_.accepted(endpoint_, reinterpret_cast<cn_transport*>(this), reinterpret_cast<cn_connection*>(&connection));
-    if (!connection.host) remove(connection);
+    try {
+      Connection& connection = add(std::move(socket), false);
+      connection.is_connected = true;
+      connection.host = host_.accepted(endpoint_, reinterpret_cast<cn_transport*>(this),
+                                       reinterpret_cast<cn_connection*>(&connection));
+      if (!connection.host) remove(connection);
+    } catch (...) {
+      // There is no memory for it: the other side finds it closed.
+    }
   }
 }
 
@@ -117,7 +129,12 @@ bool Transport::serve_sockets() {
     for (const Descriptor& listener : listeners_)
       if (listener.number() == number) accept(listener);
     const auto found = by_socket_.find(number);
-    if (found != by_socket_.end()) serve(*found->second);
+    if (found == by_socket_.end()) continue;
+    try {
+      serve(*found->second);
+    } catch (const std::exception& error) {
+      note_failure(*found->second, error.what());
+    }
   }
   return count > 0;
 }
@@ -159,12 +176,8 @@ void Transport::serve(Connection& connection) {
     return note_failure(connection, "the other side does not follow the protocol");
   if (connection.heard.size() < sizeof hello + hello.size || !connection.host) return;
   connection.heard.erase(0, sizeof hello);
-  try {
-    if (!connection.worker) open_worker(connection);
-    open_endpoint(connection);
-  } catch (const Error& error) {
-    return note_failure(connection, error.what());
-  }
+  if (!connection.worker) open_worker(connection);
+  open_endpoint(connection);
   write();
 }
 
@@ -185,7 +198,7 @@ void Transport::open_endpoint(Connection& connection) {
     fail(CN_UNREACHABLE, "%s", ucp_.ucs_status_string(status));
   }
   connection.is_open = true;
-  arrived_.insert(&connection);
+  arrived_.add(connection);
   if (connection.has_begun) host_.connected(connection.host);
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "core/notice.h"
 #include "core/status.h"
 #include "core/transports.h"
 #include "transports/ucx/worker.h"
@@ -72,11 +73,11 @@ void Transport::watch(const Descriptor& poller, int descriptor, uint32_t events)
 
 // ------------------------------------------------------------------------------------------------ ends
 
-void Transport::note_failure(Connection& connection, const char* why) {
+void Transport::note_failure(Connection& connection, const char* why) noexcept {
   if (connection.has_failed) return;
   connection.has_failed = true;
-  connection.why = why;
-  failed_.insert(&connection);
+  keep_text(connection.why, why);
+  failed_.add(connection);
 }
 
 void Transport::report_failure(Connection& connection) {
@@ -108,17 +109,18 @@ void Transport::disconnect(Connection& connection) {
   work_until(
       connection, [&] { return !connection.uses_host_memory() || connection.has_failed; }, kPatience);
   const bool is_lost = connection.has_failed || connection.uses_host_memory();
-  if (connection.endpoint && !is_lost && !connection.is_told) {
-    say_goodbye(connection);
+  if (connection.endpoint && !is_lost && !connection.is_told && say_goodbye(connection)) {
     connection.goodbye_end = Clock::now() + kGoodbyeTime;
   } else {
     close_endpoint(connection);
     work_until(
         connection, [&] { return !connection.uses_host_memory(); }, kPatience);
   }
-  std::erase_if(sent_, [&](const auto& each) { return each.first == &connection; });
-  for (auto* const list : {&writable_, &arrived_, &failed_}) list->erase(&connection);
-  ending_.insert(&connection);
+  for (const auto* const list : {&sent_, &reported_})
+    for (Send* const send : *list)
+      if (send->connection == &connection) send->connection = nullptr;
+  for (auto* const list : {&writable_, &arrived_, &failed_}) list->erase(connection);
+  ending_.push_back(&connection);
   end_connections();
   flush();
 }
@@ -133,7 +135,7 @@ void Transport::end_connections() {
       ++each;
       continue;
     }
-    for (auto* const list : {&writable_, &arrived_, &failed_}) list->erase(&connection);
+    for (auto* const list : {&writable_, &arrived_, &failed_}) list->erase(connection);
     each = ending_.erase(each);
     remove(connection);
   }
@@ -147,20 +149,23 @@ void Transport::work_until(Connection& connection, Condition&& holds, Clock::dur
   needs_wake_ = true;
 }
 
-bool Connection::uses(const void* begin, uint64_t size) const {
+bool Transport::uses(const Connection& connection, const void* begin, uint64_t size) const {
   const auto first = reinterpret_cast<uintptr_t>(begin);
   const auto meets = [&](const char* data, uint64_t bytes) {
     const auto place = reinterpret_cast<uintptr_t>(data);
     return place < first + size && first < place + bytes;
   };
-  if (is_receiving && !has_received && meets(destination, receive_size)) return true;
-  return std::ranges::any_of(borrowed, [&](const Send* send) { return meets(send->payload, send->size); });
+  if (connection.is_receiving && !connection.has_received && meets(connection.destination, connection.receive_size))
+    return true;
+  return connection.borrowed > 0 && std::ranges::any_of(sends_, [&](const auto& send) {
+           return send->is_borrowed && send->connection == &connection && meets(send->payload, send->size);
+         });
 }
 
 void Transport::detach(Connection& connection, const void* begin, uint64_t size) {
-  if (!connection.uses(begin, size)) return;
+  if (!uses(connection, begin, size)) return;
   // UCX cannot take back what it has begun, and may be reading or writing it now.
-  const auto is_free = [&] { return !connection.uses(begin, size); };
+  const auto is_free = [&] { return !uses(connection, begin, size); };
   work_until(
       connection, [&] { return is_free() || connection.has_failed; }, kPatience);
   if (!is_free()) {
@@ -182,8 +187,14 @@ bool Transport::progress() {
       if (connection->worker) works |= ucp_.ucp_worker_progress(connection->worker) > 0;
     const bool has_news = !arrived_.empty() || !failed_.empty();
     works |= report_sent() || has_news;
-    for (Connection* const each : std::exchange(arrived_, {})) deliver(*each);
-    for (Connection* const each : std::exchange(failed_, {})) report_failure(*each);
+    arrived_.take([&](Connection& connection) {
+      try {
+        deliver(connection);
+      } catch (...) {
+        note_failure(connection, kNoMemory);
+      }
+    });
+    failed_.take([&](Connection& connection) { report_failure(connection); });
     if (!ending_.empty()) end_connections();
     // The sockets have little to say once connections stand.
     if (!is_kept_awake_ || ++turns_ % kRounds == 0) works |= serve_sockets();

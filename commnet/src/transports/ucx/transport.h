@@ -17,13 +17,13 @@
 
 #include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "core/descriptor.h"
+#include "transports/notes.h"
 #include "transports/ucx/connection.h"
 #include "transports/ucx/library.h"
 
@@ -47,9 +47,10 @@ class Transport {
  private:
   // -- transport.cpp
   void watch(const Descriptor& poller, int descriptor, uint32_t events);
+  bool uses(const Connection& connection, const void* begin, uint64_t size) const;
   void close_endpoint(Connection& connection);
   void end_connections();
-  void note_failure(Connection& connection, const char* why);
+  void note_failure(Connection& connection, const char* why) noexcept;
   void report_failure(Connection& connection);
   // Lets the worker of a connection work until a condition holds, but no longer than a limit.
   template <class Condition>
@@ -69,12 +70,13 @@ class Transport {
 
   // -- frames.cpp
   void set_handlers(Connection& connection);
-  Send& take_send(Connection& connection, uint64_t size, uint64_t cookie);
+  Send* take_send(Connection& connection, uint64_t size, uint64_t cookie) noexcept;
   void begin(Send& send, Message message);
-  void finish(Send& send, ucs_status_t status);
-  void say_goodbye(Connection& connection);
+  void finish(Send& send, ucs_status_t status) noexcept;
+  void release(Send& send) noexcept;
+  bool say_goodbye(Connection& connection);
   ucs_status_t take(Connection& connection, Message message, const void* header, size_t header_size, void* data,
-                    size_t size, uint64_t flags);
+                    size_t size, uint64_t flags) noexcept;
   bool report_sent();
   void deliver(Connection& connection);
   bool begin_frame(Connection& connection);
@@ -100,9 +102,11 @@ class Transport {
   std::vector<std::unique_ptr<Send>> sends_;
   std::vector<Send*> free_sends_;
 
-  // What is to be reported, or done in progress().
-  std::vector<std::pair<Connection*, uint64_t>> sent_;
-  std::set<Connection*> writable_, arrived_, failed_, ending_;
+  // What is to be reported, or done in progress(). With room for all.
+  std::vector<Send*> sent_, reported_;
+  Notes<Connection> writable_{&Connection::in_writable}, arrived_{&Connection::in_arrived},
+      failed_{&Connection::in_failed};
+  std::vector<Connection*> ending_;
   bool needs_wake_ = false;
 };
 
