@@ -121,6 +121,18 @@ class MemoryTest < CommnetTest
     assert_error(Commnet::InvalidArgument) { Commnet::Address.new(0, 8) }
   end
 
+  def test_pointers_of_fiddle
+    pointer = Fiddle::Pointer.malloc(4, Fiddle::RUBY_FREE)
+    pointer[0, 4] = "abcd"
+    token = @b.register(pointer, write: true).token(write: true)
+    @peer.write(token, "xy").wait
+    assert_equal "xycd", pointer[0, 4]
+    @peer.read(token, into: pointer, size: 2, offset: 2).wait
+    assert_equal "cdcd", pointer[0, 4]
+    assert_error(Commnet::InvalidArgument, /must know its size/) { @b.register(Fiddle::Pointer.new(pointer.to_i)) }
+    assert_error(Commnet::WrongType, /Fiddle::Pointer/) { @b.register(Object.new) }
+  end
+
   def test_io_buffers
     skip "this Ruby has no IO::Buffer" unless defined?(IO::Buffer)
     buffer = io_buffer(100)

@@ -92,6 +92,30 @@ class MessagesTest < CommnetTest
     assert_equal "goes on", take(got).data
   end
 
+  def test_handlers_may_raise_anything
+    _, b, peer = connected_pair
+    errors = Thread::Queue.new
+    b.on_error { |error| errors << error.class }
+    kinds = [NotImplementedError, NoMemoryError, SystemStackError, Interrupt, Exception]
+    b.on_message(1) { |message| raise kinds[message.data.to_i] }
+    kinds.each_index { |index| peer.send_message(index.to_s, handler: 1) }
+    assert_equal(kinds, Array.new(kinds.size) { take(errors) })
+    refute_predicate b, :closed?
+  end
+
+  def test_what_the_block_for_errors_raises
+    _, b, peer = connected_pair
+    b.on_error { raise NotImplementedError, "not even this" }
+    b.on_message(1) { raise "no" }
+    got = messages(b, 2)
+    _, warnings = capture_io do
+      peer.send_message("", handler: 1)
+      peer.send_message("", handler: 2)
+      take(got)
+    end
+    assert_match(/the block of on_error of b has raised: .*not even this/, warnings)
+  end
+
   def test_a_slow_receiver
     a = open_endpoint("a", send_limit: 100_000)
     b = open_endpoint("b", receive_window: 10_000)

@@ -91,6 +91,18 @@ class ProcessesTest < CommnetTest
     assert_equal "end\n", output
   end
 
+  def test_exit_while_a_handler_runs
+    {
+      "sleep" => 0, "Thread::Queue.new.pop" => 0, "$sends.last.wait" => 0, "exit(3)" => 3, "Thread.current.kill" => 0,
+      "raise NotImplementedError" => 0
+    }.each do |handler, expected|
+      paths = $LOAD_PATH.flat_map { |path| ["-I", path] }
+      command = ["timeout", "--signal=KILL", "60", RbConfig.ruby, *paths, "-r", "commnet", "-e", exit_program(handler)]
+      _, status = Open3.capture2e(*command)
+      assert_equal expected, status.exitstatus, "#{handler}: #{status}"
+    end
+  end
+
   def test_signals_while_waiting
     output = run_alone(<<~RUBY)
       a = Commnet::Endpoint.new(name: "a", transports: "sockets")
@@ -105,5 +117,25 @@ class ProcessesTest < CommnetTest
       end
     RUBY
     assert_equal "interrupted\n", output
+  end
+
+  private
+
+  # Returns a program that ends while a handler runs, and sends are under way.
+  def exit_program(handler)
+    <<~RUBY
+      b = Commnet::Endpoint.new(name: "b", transports: "sockets")
+      a = Commnet::Endpoint.new(name: "a", transports: "sockets")
+      begun = Thread::Queue.new
+      b.on_message(1) do
+        begun << true
+        #{handler}
+      end
+      peer = a.connect(b.address)
+      $sends = Array.new(10) { peer.send_message("x" * 2_000_000, handler: 2) }
+      peer.send_message("", handler: 1, channel: 1)
+      begun.pop
+      sleep 0.05
+    RUBY
   end
 end

@@ -15,7 +15,7 @@
 namespace commnet::ruby {
 namespace {
 
-constexpr const char* kKinds = "String, Commnet::Buffer, IO::Buffer or Commnet::Address";
+constexpr const char* kKinds = "String, Commnet::Buffer, IO::Buffer, Fiddle::Pointer or Commnet::Address";
 
 VALUE commnet_module;
 
@@ -40,8 +40,9 @@ bool stage(Borrowed& borrowed) {
 
 // Borrows memory of another library: an Address, or an object that converts to one.
 Borrowed borrow_address(const char* name, VALUE object, bool is_changed) {
-  const VALUE address = rb_check_funcall(object, rb_intern("to_commnet_address"), 0, nullptr);
-  if (address == Qundef || !RTEST(rb_obj_is_kind_of(address, address_class()))) raise_type(name, kKinds, object);
+  VALUE address = rb_check_funcall(object, rb_intern("to_commnet_address"), 0, nullptr);
+  if (address == Qundef) address = rb_funcall(address_class(), rb_intern("from"), 1, object);
+  if (!RTEST(rb_obj_is_kind_of(address, address_class()))) raise_type(name, kKinds, object);
   if (is_changed && RTEST(rb_ivar_get(address, rb_intern("@readonly"))))
     raise(CN_INVALID_ARGUMENT, "%s is read-only memory", name);
   const uint64_t number = unsigned_of("address", rb_ivar_get(address, rb_intern("@address")), UINTPTR_MAX);

@@ -3,7 +3,8 @@
 module Commnet
   # Memory of another library, such as that of a tensor. Nothing checks that the address is right.
   #
-  # Objects with a method `to_commnet_address` that returns an Address can be used wherever an Address can.
+  # Objects with a method `to_commnet_address` that returns an Address can be used wherever an Address can, and so can a
+  # Fiddle::Pointer that knows its size.
   class Address
     attr_reader :address, :bytesize, :owner
 
@@ -19,6 +20,18 @@ module Commnet
       @owner = owner
       @readonly = readonly
       freeze
+    end
+
+    # Returns the Address of a Fiddle::Pointer; nil for other objects.
+    def self.from(object)
+      return unless defined?(Fiddle::Pointer)
+
+      case object
+      when Fiddle::Pointer
+        raise InvalidArgument, "a Fiddle::Pointer must know its size" if object.size.zero?
+
+        new(object.to_i, object.size, object)
+      end
     end
 
     # Returns whether peers and reads must not change the memory.

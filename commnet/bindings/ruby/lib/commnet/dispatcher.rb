@@ -4,6 +4,8 @@ module Commnet
   # Runs the thread of an endpoint that takes its events: it wakes those that wait for operations, and calls handlers.
   # Endpoint includes it.
   module Dispatcher
+    include Guard
+
     # Waits of more seconds have no limit.
     LONGEST_WAIT = 1_000_000_000
 
@@ -15,6 +17,21 @@ module Commnet
       @dispatcher = Thread.new { dispatch }
       @dispatcher.name = "commnet #{name}"
       @dispatcher.report_on_exception = true
+    end
+
+    # Closes the endpoint, and lets those know that wait for its operations.
+    def end_operations
+      return unless (watched = shut)
+
+      Endpoint.open_endpoints.delete(self)
+      watched.each { |operation| settle(operation) }
+    end
+
+    # Waits for a handler that runs, until a time; nil: without a limit.
+    def await_handlers(limit)
+      return if Thread.current == @dispatcher || foreign?
+
+      @dispatcher&.join(limit && [limit - now, 0].max)
     end
 
     def dispatch
@@ -110,13 +127,6 @@ module Commnet
 
     def notify(kind, *arguments)
       (kind == :joined ? @on_join : @on_leave)&.call(*arguments)
-    end
-
-    # A handler that raises does not end the thread.
-    def guard
-      yield
-    rescue StandardError => e
-      @on_error ? @on_error.call(e) : warn("commnet: a handler of #{@name} has raised: #{e.full_message}")
     end
   end
 

@@ -7,6 +7,10 @@ module Commnet # rubocop:disable Style/Documentation -- documented in commnet.rb
   class Endpoint
     include Dispatcher
 
+    # For how many seconds a process that ends waits for handlers that run.
+    LONGEST_EXIT = 1
+    private_constant :LONGEST_EXIT
+
     attr_reader :name, :address
 
     # Opens an endpoint for the time of a block, and returns what the block does. Without a block, it is `new`.
@@ -51,11 +55,8 @@ module Commnet # rubocop:disable Style/Documentation -- documented in commnet.rb
     # Closes the endpoint: peers see it leave, and its operations fail with Cancelled. Waits for a handler that runs,
     # unless it is the caller. Does nothing if it is closed, or in a child that was forked.
     def close
-      return unless (watched = shut)
-
-      Endpoint.open_endpoints.delete(self)
-      watched.each { |operation| settle(operation) }
-      @dispatcher&.join unless Thread.current == @dispatcher
+      end_operations
+      await_handlers(nil)
       nil
     end
 
@@ -133,9 +134,13 @@ module Commnet # rubocop:disable Style/Documentation -- documented in commnet.rb
       # The endpoints that keep the process from collecting them.
       attr_reader :open_endpoints
 
-      # Closes all endpoints of this process.
+      # Closes all endpoints of this process. A handler may wait for operations of other endpoints, so that all are
+      # closed first, and one that does not end cannot keep the process.
       def close_all
-        open_endpoints.keys.each(&:close) # rubocop:disable Style/HashEachMethods -- close removes them
+        endpoints = open_endpoints.keys
+        endpoints.each { |endpoint| endpoint.__send__(:end_operations) }
+        limit = Process.clock_gettime(Process::CLOCK_MONOTONIC) + LONGEST_EXIT
+        endpoints.each { |endpoint| endpoint.__send__(:await_handlers, limit) }
       end
     end
 
