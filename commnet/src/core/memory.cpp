@@ -35,27 +35,42 @@ std::shared_ptr<const Memory> MemoryTable::add(void* data, uint64_t size, uint32
     fail(CN_INVALID_ARGUMENT, "rights must be CN_READ, CN_WRITE or both, got %u", rights);
   if (data == nullptr && size > 0) fail(CN_INVALID_ARGUMENT, "data is NULL");
   if (reinterpret_cast<uintptr_t>(data) + size < size) fail(CN_INVALID_ARGUMENT, "size is larger than any memory");
-  auto memory = std::make_shared<Memory>(Memory{++last_id_, static_cast<char*>(data), size, rights, {}});
+  if (free_.empty()) {
+    memories_.emplace_back();
+    free_.reserve(memories_.capacity());  // so that remove() needs no memory
+    free_.push_back(static_cast<uint32_t>(memories_.size() - 1));
+  }
+  const uint64_t id = ++count_ << 32 | free_.back();
+  auto memory = std::make_shared<Memory>(Memory{id, static_cast<char*>(data), size, rights, {}});
   for (auto& key : memory->keys) fill_randomly(key);
-  memories_.emplace(memory->id, memory);
+  memories_[free_.back()] = memory;
+  free_.pop_back();
   return memory;
+}
+
+void MemoryTable::remove(uint64_t id) {
+  const auto place = static_cast<uint32_t>(id);
+  if (place >= memories_.size() || !memories_[place] || memories_[place]->id != id) return;
+  free_.push_back(place);
+  memories_[place] = nullptr;
 }
 
 std::shared_ptr<const Memory> MemoryTable::find(const cn_token& token, uint32_t right, uint64_t offset,
                                                 uint64_t size) const {
   const Content content = content_of(token);
-  const auto found = memories_.find(content.id);
-  const bool is_known = found != memories_.end() && content.rights <= kAllRights &&
-                        are_same(found->second->keys[content.rights], content.key);
+  const auto place = static_cast<uint32_t>(content.id);
+  const std::shared_ptr<const Memory> found = place < memories_.size() ? memories_[place] : nullptr;
+  const bool is_known = found && found->id == content.id && content.rights <= kAllRights &&
+                        are_same(found->keys[content.rights], content.key);
   if (!is_known) fail(CN_DENIED, "the token names no registered memory");
   if ((content.rights & right) == 0)
     fail(CN_DENIED, "the token does not allow to %s", right == CN_READ ? "read" : "write");
-  const Memory& memory = *found->second;
+  const Memory& memory = *found;
   if (offset > memory.size || size > memory.size - offset)
     fail(CN_OUT_OF_RANGE, "bytes %llu to %llu are outside of the memory, which has %llu",
          static_cast<unsigned long long>(offset), static_cast<unsigned long long>(offset + size),
          static_cast<unsigned long long>(memory.size));
-  return found->second;
+  return found;
 }
 
 cn_token token_of(const Memory& memory, uint32_t rights) {

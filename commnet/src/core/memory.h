@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <unordered_map>
+#include <vector>
 
 namespace commnet {
 
@@ -24,14 +24,16 @@ struct Memory {
 class MemoryTable {
  public:
   std::shared_ptr<const Memory> add(void* data, uint64_t size, uint32_t rights);
-  void remove(uint64_t id) { memories_.erase(id); }
-  bool has(uint64_t id) const { return memories_.contains(id); }
+  void remove(uint64_t id);
   // Returns the memory of a token that allows `right` for a range. Throws Error: CN_DENIED or CN_OUT_OF_RANGE.
   std::shared_ptr<const Memory> find(const cn_token& token, uint32_t right, uint64_t offset, uint64_t size) const;
 
  private:
-  std::unordered_map<uint64_t, std::shared_ptr<const Memory>> memories_;
-  uint64_t last_id_ = 0;
+  // The low 32 bits of an id are its place here, the others count registrations: to find one of many memories costs few
+  // cache misses.
+  std::vector<std::shared_ptr<const Memory>> memories_;
+  std::vector<uint32_t> free_;  // places
+  uint64_t count_ = 0;
 };
 
 // Throws Error if the memory does not have the rights.
