@@ -335,5 +335,33 @@ TEST_F(Ucx, AnIdleEndpointSleeps) {
   EXPECT_LT(std::clock() - begin, CLOCKS_PER_SEC / 20);
 }
 
+// UCX cannot give back what it has begun to send, and each side would wait for the other with its lock.
+TEST_F(Ucx, LargeCopiedMessagesCrossEachOther) {
+  const EndpointHandle a = make_ucx("a"), b = make_ucx("b");
+  cn_peer* const to_b = connect(a.get(), cn_endpoint_address(b.get()));
+  ASSERT_NE(to_b, nullptr);
+  std::atomic<int> at_a{0}, at_b{0};
+  const auto count = [](void* user, cn_message*) { ++*static_cast<std::atomic<int>*>(user); };
+  // b answers with what it gets, and a sends more meanwhile.
+  const auto answer = [](void* user, cn_message* message) {
+    ++*static_cast<std::atomic<int>*>(user);
+    cn_call copied{};
+    copied.struct_size = sizeof copied;
+    copied.flags = CN_COPY;
+    cn_send(cn_message_peer(message), 1, 0, cn_message_data(message), cn_message_size(message), &copied, nullptr);
+  };
+  cn_set_handler(a.get(), 1, count, &at_a);
+  cn_set_handler(b.get(), 1, answer, &at_b);
+  std::vector<char> bytes(300'000, 1);
+  cn_call copied{};
+  copied.struct_size = sizeof copied;
+  copied.flags = CN_COPY;
+  for (int i = 0; i < 50; ++i) {
+    ASSERT_EQ(cn_send(to_b, 1, 0, bytes.data(), bytes.size(), &copied, nullptr), CN_OK) << cn_error();
+    bytes.assign(bytes.size(), static_cast<char>(i));
+  }
+  EXPECT_TRUE(soon([&] { return at_a == 50; })) << at_a << " of " << at_b;
+}
+
 }  // namespace
 }  // namespace commnet::tests

@@ -70,6 +70,7 @@ typedef struct cn_transport_table {
   uint32_t version;     /* CN_TRANSPORT_VERSION */
   const char* name;     /* lower-case letters, digits and _ */
   const char* schemes;  /* of the URLs that it understands: "tcp,unix" */
+  bool keeps_payloads;  /* whether detach() may have to wait until payloads under way have arrived */
   bool has_streams;     /* whether several connections of two endpoints carry more than one (options: streams) */
 
   /* Opens the transport for an endpoint. CN_UNSUPPORTED says that this machine lacks something it needs. */

@@ -167,10 +167,13 @@ bool Peer::fits(const Operation& operation) const {
 
 void Peer::send(const OperationPointer& operation) {
   if (!is_connected_) fail(CN_PEER_LOST, "the peer '%s' is not connected", name_.c_str());
+  const bool is_copied = (operation->flags & CN_COPY) != 0;
   const uint64_t cost = operation->size + kMessageCost;
   if (waiting_ > 0 && waiting_ + cost > endpoint_.settings().send_limit)
     fail(CN_FULL, "%llu bytes wait for the peer '%s' already", static_cast<unsigned long long>(waiting_),
          name_.c_str());
+  if (is_copied && main().table().keeps_payloads)
+    operation->copy.assign(operation->data, operation->data + operation->size);
   try {
     channels_[operation->channel].push_back(operation);
   } catch (...) {
@@ -180,7 +183,7 @@ void Peer::send(const OperationPointer& operation) {
   }
   waiting_ += cost;
   pump();
-  if ((operation->flags & CN_COPY) != 0 && !operation->has_result) guard([&] { keep_copy(*operation); });
+  if (is_copied && !operation->has_result) guard([&] { keep_copy(*operation); });
 }
 
 // Copies what is not sent yet, and what the transport still uses.
