@@ -185,6 +185,8 @@ test-commnet: build $(VENV)/.test ## Build and test the communication library an
 		|| { cat $(BUILD)/commnet.log; exit 1; }
 	@cmake --build $(COMMNET)
 	@ctest --test-dir $(COMMNET) --output-on-failure --no-tests=error
+	@COMMNET_BUILD_FOLDER=$(CURDIR)/$(BUILD)/commnet-fuzz commnet/tools/fuzz.sh 200000 handshake frames >$(BUILD)/commnet-fuzz.log 2>&1 \
+		|| { tail -n 100 $(BUILD)/commnet-fuzz.log; exit 1; }
 	@COMMNET_BUILD=$(CURDIR)/$(COMMNET) $(PYTHON) -m pytest tests/commnet
 
 test-models: # examples with models of packages, against ONNX Runtime

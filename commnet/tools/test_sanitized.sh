@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the library and its tests with AddressSanitizer and UndefinedBehaviorSanitizer, then with ThreadSanitizer, and
-# runs the tests. Usage: tools/test_sanitized.sh [address|thread] [arguments of the tests]
+# Builds the library, its tests and its examples with AddressSanitizer and UndefinedBehaviorSanitizer, then with
+# ThreadSanitizer, and runs them. Usage: tools/test_sanitized.sh [address|thread] [arguments of ctest]
 # COMMNET_BUILD_FOLDER says where to build (default: build/sanitized), COMMNET_JOBS with how many processes (default: 2),
 # COMMNET_CMAKE_ARGUMENTS with what else: -DUCX_INCLUDE_DIR=NO leaves UCX out.
 set -eu
@@ -12,13 +12,16 @@ case "${1:-}" in address | thread)
   shift
   ;;
 esac
+# The first error ends a process, also a child of a test.
+export ASAN_OPTIONS="detect_leaks=1:detect_stack_use_after_return=1"
+export UBSAN_OPTIONS="print_stacktrace=1"
+export TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:suppressions=$source/tests/thread_sanitizer.supp"
 for kind in $kinds; do
   flags="-fsanitize=$kind -fno-omit-frame-pointer -g -O1"
   [ "$kind" = address ] && flags="-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -g -O1"
   cmake -S "$source" -B "$folder/$kind" -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="$flags" -DCMAKE_CXX_FLAGS="$flags" \
     -DCMAKE_EXE_LINKER_FLAGS="$flags" ${COMMNET_CMAKE_ARGUMENTS:-} >/dev/null
-  cmake --build "$folder/$kind" --target commnet_tests -j "${COMMNET_JOBS:-2}"
-  ASAN_OPTIONS="detect_leaks=1:detect_stack_use_after_return=1" UBSAN_OPTIONS="print_stacktrace=1" \
-    TSAN_OPTIONS="halt_on_error=0:second_deadlock_stack=1:suppressions=$source/tests/thread_sanitizer.supp" \
-    "$folder/$kind/tests/commnet_tests" "$@"
+  cmake --build "$folder/$kind" -j "${COMMNET_JOBS:-2}"
+  # Programs of commnet_install are built without sanitizers, which the library then needs.
+  ctest --test-dir "$folder/$kind" --output-on-failure --no-tests=error -E commnet_install "$@"
 done
