@@ -102,6 +102,23 @@ test('a process that waits for nothing ends by itself', () => {
   ]) {
     assert.equal(run(`setTimeout(() => process.exit(5), 300).unref(); ${code}`).status, 5, code);
   }
+  // In the midst of reads, writes and sends, some of which wait for the window.
+  const busy = `
+    const a = new Endpoint(), b = new Endpoint({receiveWindow: 1000});
+    const memory = b.register(Buffer.alloc(2e5), {write: true});
+    a.connect(b.address).then((peer) => {
+      const all = Array.from({length: 20}, () => [peer.read(memory.token()),
+        peer.write(memory.token(), Buffer.alloc(2e5)), peer.send(Buffer.alloc(1)),
+        peer.send(Buffer.alloc(1e5), {handler: 2})]);
+      for (const each of all.flat()) each.catch(() => {});
+    });
+    b.onMessage(0, () => {
+  `;
+  for (const [end, expected] of [['process.exit(6);', 6],
+    ['a.close(); process.exit(8);', 8], ['queueMicrotask(() => process.exit(9));', 9]]) {
+    const {status, signal, stderr} = run(`${busy} ${end} });`);
+    assert.deepEqual([status, signal, stderr], [expected, null, ''], end);
+  }
   const throws = run(`
     const a = new Endpoint(), b = new Endpoint();
     b.onMessage(0, () => { throw new Error('of a handler'); });
