@@ -24,7 +24,7 @@ class Child {
       close(ends[0]);
       cn_endpoint* endpoint = make_endpoint(name, "sockets", [&](auto& options) {
                                 options.listen = listen;
-                                options.peer_timeout_ms = 600;
+                                options.peer_timeout_ms = 1000;
                               }).release();
       const auto echo = [](void*, cn_message* message) {
         cn_call call{};
@@ -67,7 +67,7 @@ class Processes : public testing::TestWithParam<const char*> {
     other = std::make_unique<Child>("other", listen);
     a = make_endpoint("a", "sockets", [&](auto& options) {
       options.listen = listen;
-      options.peer_timeout_ms = 600;
+      options.peer_timeout_ms = 1000;
     });
     const auto count = [](void* user, cn_message*) { ++*static_cast<std::atomic<int>*>(user); };
     ASSERT_EQ(cn_set_handler(a.get(), 1, count, &answers), CN_OK);
@@ -87,7 +87,7 @@ class Processes : public testing::TestWithParam<const char*> {
     return nullptr;
   }
   void expect_lost(cn_operation* operation) {
-    EXPECT_EQ(cn_wait(operation, 5000), CN_PEER_LOST);
+    EXPECT_EQ(cn_wait(operation, kPatience), CN_PEER_LOST);
     EXPECT_NE(std::string(cn_error()).find("'lost'"), std::string::npos) << cn_error();
     cn_operation_release(operation);
     EXPECT_FALSE(cn_peer_is_connected(to_lost));
@@ -118,12 +118,12 @@ TEST_P(Processes, APeerThatStopsIsLostAfterItsTimeout) {
   const auto begin = std::chrono::steady_clock::now();
   expect_lost(operation);
   const auto passed = std::chrono::steady_clock::now() - begin;
-  EXPECT_GT(passed, std::chrono::milliseconds(350));
-  EXPECT_LT(passed, std::chrono::milliseconds(3000));
+  EXPECT_GT(passed, std::chrono::milliseconds(600));
+  EXPECT_LT(passed, std::chrono::milliseconds(10'000));
 }
 
 TEST_P(Processes, PeersThatHaveNothingToSayStay) {
-  usleep(1'500'000);
+  usleep(2'500'000);
   EXPECT_TRUE(cn_peer_is_connected(to_lost));
   EXPECT_TRUE(cn_peer_is_connected(to_other));
 }

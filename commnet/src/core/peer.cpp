@@ -25,6 +25,11 @@ constexpr uint64_t kPull = 4 << 20;
 // once of those that have ended here.
 constexpr size_t kMostAsked = 4096, kMostServed = 1 << 16;
 
+// How many answers may wait for a peer before no more is received from it. Correct endpoints do not ask for that many
+// at a time, unless they cancel what they ask for.
+constexpr size_t kMostAnswers = 1 << 14;
+constexpr const char* kDoesNotRead = "it does not read what it asks for";
+
 [[noreturn]] void fail_protocol(const char* what) { fail(CN_DENIED, "the peer sent %s", what); }
 
 }  // namespace
@@ -112,6 +117,8 @@ void Peer::end_session(cn_status status, const std::string& text) noexcept {
   const auto operations = std::exchange(operations_, {});
   const auto flights = std::exchange(flights_, {});
   controls_.clear();
+  answers_ = 0;
+  is_paused_ = false;
   unasked_.clear();
   asked_ = 0;
   served_.clear();
@@ -139,7 +146,7 @@ Clock::time_point Peer::check_life(Clock::time_point now) noexcept {
     const auto silent = std::chrono::duration_cast<std::chrono::milliseconds>(now - last_heard_).count();
     char text[80];
     std::snprintf(text, sizeof text, "nothing was heard of it for %lld ms", static_cast<long long>(silent));
-    main().close(CN_PEER_LOST, text);
+    main().close(CN_PEER_LOST, is_paused_ ? kDoesNotRead : text);
     return Clock::time_point::max();
   }
   // Also to a peer that was heard: what it sends may take long, and hold up its own pings.
@@ -196,7 +203,8 @@ void Peer::keep_copy(Operation& operation) {
 
 // Stops the use of the memory of an operation.
 void Peer::detach(const Operation& operation) {
-  if (operation.size == 0) return;
+  const bool is_used = operation.cookies > 0 || operation.begun > operation.moved;
+  if (!is_used) return;
   for (Connection* const connection : connections_) connection->detach(operation.data, operation.size);
 }
 
@@ -258,9 +266,52 @@ void Peer::drop(const OperationPointer& operation) noexcept {
   pump();
 }
 
+void Peer::say_ready(uint64_t job) noexcept {
+  guard([&] { control({.type = FrameType::kReady, .id = job}); });
+  pump();
+}
+
+bool Peer::take_ready(uint64_t job) {
+  if (job != ready_job_ || ready_count_ == 0) return false;
+  --ready_count_;
+  return true;
+}
+
 // ------------------------------------------------------------------------------------------------ sending
 
-void Peer::control(Frame frame, std::string payload) { controls_.push_back({frame, std::move(payload)}); }
+namespace {
+
+bool is_answer(FrameType type) {
+  return type == FrameType::kResult || type == FrameType::kPong || type == FrameType::kCredit;
+}
+
+}  // namespace
+
+void Peer::control(Frame frame, std::string payload) {
+  controls_.push_back({frame, std::move(payload)});
+  if (is_answer(frame.type)) ++answers_;
+}
+
+void Peer::add(Connection& connection) {
+  connections_.push_back(&connection);
+  if (is_paused_) connection.pause(true);
+}
+
+void Peer::limit_answers() {
+  if (is_paused_ || answers_ + served_turns_.size() < kMostAnswers) return;
+  if (!main().can_pause()) {
+    if (answers_ + served_turns_.size() > 4 * kMostAnswers) fail(CN_DENIED, "%s", kDoesNotRead);
+    return;
+  }
+  is_paused_ = true;
+  for (Connection* const connection : connections_) connection->pause(true);
+}
+
+void Peer::go_on() noexcept {
+  if (!is_paused_ || answers_ + served_turns_.size() > kMostAnswers / 2) return;
+  is_paused_ = false;
+  for (Connection* const connection : connections_) connection->pause(false);
+}
 
 void Peer::result(uint64_t id, cn_status status, const std::string& text, uint8_t flags, uint64_t address) {
   control({.type = FrameType::kResult,
@@ -314,12 +365,15 @@ void Peer::fill_connections() {
   if (copy_piece()) endpoint_.note_work(*this);
   while (main().is_writable() && send_control()) {
   }
+  go_on();
 }
 
 bool Peer::send_control() {
   if (controls_.empty()) return false;
   const Control control = std::move(controls_.front());
   controls_.pop_front();
+  if (is_answer(control.frame.type)) --answers_;
+  if (is_paused_) heard();  // it reads, if slowly
   main().send(control.frame, control.payload);
   return true;
 }
@@ -603,6 +657,11 @@ void Peer::lose_piece(const Frame& frame) {
 }
 
 void Peer::take(const Frame& frame, std::vector<uint8_t>& payload) {
+  take_control(frame, payload);
+  if (is_connected_) limit_answers();
+}
+
+void Peer::take_control(const Frame& frame, std::vector<uint8_t>& payload) {
   switch (frame.type) {
     case FrameType::kCredit:
       if (frame.total == 0) {
@@ -641,6 +700,11 @@ void Peer::take(const Frame& frame, std::vector<uint8_t>& payload) {
       return control({.type = FrameType::kPong});
     case FrameType::kPong:
       return;
+    case FrameType::kReady:
+      if (frame.id != ready_job_) ready_count_ = 0;
+      ready_job_ = frame.id;
+      ++ready_count_;
+      return endpoint_.notify();
     case FrameType::kGoodbye:
       return main().close(CN_PEER_LOST, "it has left");
     default:
