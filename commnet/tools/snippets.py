@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fills the code blocks of README.md and docs/*.md with the parts of files that they show.
+"""Fills the code blocks of README.md, docs/*.md and the pages of the bindings with the parts of files that they show.
 
 A block shows a part if the line before it is <!-- snippet: FILE --> for a whole file, or <!-- snippet: FILE PART -->
 for what is between two lines that have the mark [PART].
@@ -33,12 +33,12 @@ def part_of(file: str, part: str | None) -> str:
 def main() -> int:
     checks = "--check" in sys.argv[1:]
     stale = []
-    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("bindings/*/README.md"))]:
         old = path.read_text()
         new = BLOCK.sub(lambda match: match[1] + part_of(match["file"], match["part"]) + match[5], old)
         if new == old:
             continue
-        stale.append(path.name)
+        stale.append(str(path.relative_to(ROOT)))
         if not checks:
             path.write_text(new)
     if checks and stale:
