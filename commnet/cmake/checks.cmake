@@ -2,7 +2,7 @@
 
 add_test(NAME commnet_install
          COMMAND "${CMAKE_COMMAND}" "-DBUILD=${PROJECT_BINARY_DIR}" "-DSCRATCH=${PROJECT_BINARY_DIR}/install-test"
-                 "-DLIBDIR=${CMAKE_INSTALL_LIBDIR}" "-DC_COMPILER=${CMAKE_C_COMPILER}"
+                 "-DLIBDIR=${CMAKE_INSTALL_LIBDIR}" "-DSHARED=${BUILD_SHARED_LIBS}" "-DC_COMPILER=${CMAKE_C_COMPILER}"
                  "-DCXX_COMPILER=${CMAKE_CXX_COMPILER}" "-DPKG_CONFIG=${PKG_CONFIG_EXECUTABLE}"
                  -P "${PROJECT_SOURCE_DIR}/cmake/install_test.cmake")
 set_tests_properties(commnet_install PROPERTIES TIMEOUT 120)

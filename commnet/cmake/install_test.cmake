@@ -1,5 +1,5 @@
 # Installs commnet into an empty folder, moves that, and builds a program with the CMake package and with pkg-config.
-# Run by ctest with BUILD, SCRATCH, LIBDIR, C_COMPILER, CXX_COMPILER and PKG_CONFIG.
+# Run by ctest with BUILD, SCRATCH, LIBDIR, SHARED, C_COMPILER, CXX_COMPILER and PKG_CONFIG.
 
 function(run)
   execute_process(COMMAND ${ARGV} COMMAND_ERROR_IS_FATAL ANY)
@@ -18,7 +18,10 @@ run("${SCRATCH}/by-cmake/consumer-c")
 run("${SCRATCH}/by-cmake/consumer-cpp")
 
 set(ENV{PKG_CONFIG_PATH} "${moved}/${LIBDIR}/pkgconfig")
-execute_process(COMMAND "${PKG_CONFIG}" --cflags --libs commnet OUTPUT_VARIABLE options COMMAND_ERROR_IS_FATAL ANY)
+if(NOT SHARED)
+  set(static --static)
+endif()
+execute_process(COMMAND "${PKG_CONFIG}" --cflags --libs ${static} commnet OUTPUT_VARIABLE options COMMAND_ERROR_IS_FATAL ANY)
 separate_arguments(options UNIX_COMMAND "${options}")
-run("${C_COMPILER}" "${CMAKE_CURRENT_LIST_DIR}/consumer/consumer.c" ${options} -o "${SCRATCH}/by-pkg-config")
+run("${C_COMPILER}" -std=c99 -Wall -Wextra -Wpedantic -Werror "${CMAKE_CURRENT_LIST_DIR}/consumer/consumer.c" ${options} -o "${SCRATCH}/by-pkg-config")
 run("${SCRATCH}/by-pkg-config")

@@ -2,7 +2,7 @@
 # Builds the library, its tests and its examples with AddressSanitizer and UndefinedBehaviorSanitizer, then with
 # ThreadSanitizer, and runs them. Usage: tools/test_sanitized.sh [address|thread] [arguments of ctest]
 # COMMNET_BUILD_FOLDER says where to build (default: build/sanitized), COMMNET_JOBS with how many processes (default: 2),
-# COMMNET_CMAKE_ARGUMENTS with what else: -DUCX_INCLUDE_DIR=NO leaves UCX out.
+# COMMNET_CMAKE_ARGUMENTS with what else: -DCOMMNET_UCX=OFF leaves UCX out.
 set -eu
 source=$(cd "$(dirname "$0")/.." && pwd)
 folder=${COMMNET_BUILD_FOLDER:-$source/build/sanitized}
