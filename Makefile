@@ -141,7 +141,7 @@ vectors: codegen $(VENV)/.test ## Compute the expected results and gradients of 
 TEST_DEVICES := $(OF_BUILD)/test_plugins/far.so:$(OF_BUILD)/test_plugins/accel.so
 
 # Short steps come first, so that a mistake shows early; then long ones, so that both processors end at the same time.
-TEST_STEPS := lint test-codegen test-runtime test-capi test-sanitizers test-whole $(addprefix test-,$(BINDINGS)) test-fuzz
+TEST_STEPS := lint test-codegen test-runtime test-capi test-sanitizers test-whole test-commnet $(addprefix test-,$(BINDINGS)) test-fuzz
 
 .PHONY: test
 test: build-tests vectors ## Run all tests
@@ -175,9 +175,9 @@ test-whole: # across languages: adding an operator, packages, einsum, documentat
 test-deploy: # libraries for single graphs, which are compiled for it
 	@$(PYTHON) -m pytest tests/whole/test_deploy.py
 
-# The communication library is a project of its own, which is built alone. It is not a step of `make test` yet.
+# The communication library is a project of its own, which is built alone.
 COMMNET := $(BUILD)/commnet
-test-commnet: build $(VENV)/.test ## Build and test the communication library and its bindings
+test-commnet: ## Build and test the communication library and its bindings, also with tensors
 	@tools/install_packages.sh commnet/apt.txt
 	@cd commnet/bindings/js && npm ci --silent --no-fund --no-audit
 	@cmake -S commnet -B $(COMMNET) -G Ninja -DCMAKE_BUILD_TYPE=Release -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON) \
