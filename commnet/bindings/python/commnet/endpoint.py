@@ -201,11 +201,13 @@ class Endpoint:
 
     def on_join(self, function: Callable[[Peer], object] | None) -> None:
         """Has function(peer) called when a peer has connected, whoever began. None: no longer."""
+        _check_function("on_join", function)
         self._on_join = function
         self._watch_peers()
 
     def on_leave(self, function: Callable[[Peer, Error], object] | None) -> None:
         """Has function(peer, error) called when a peer has left or was lost. None: no longer."""
+        _check_function("on_leave", function)
         self._on_leave = function
         self._watch_peers()
 
@@ -261,10 +263,7 @@ class Endpoint:
         return decorate
 
     def _set_handler(self, handler: int, function: Callable[[Message], object] | None) -> None:
-        if inspect.iscoroutinefunction(function):
-            raise TypeError("on_message: a handler cannot be a coroutine function; iterate over messages() instead")
-        if function is not None and not callable(function):
-            raise TypeError(f"on_message: expected a function, got {type(function).__name__}")
+        _check_function("on_message", function)
         if function is None:
             self._native.set_handler(handler, False)
             self._handlers.pop(handler, None)
@@ -351,6 +350,15 @@ class _Stream:
 
     def rest(self) -> list[Message]:
         return list(self._messages)
+
+
+def _check_function(name: str, function: object) -> None:
+    if inspect.iscoroutinefunction(function):
+        raise TypeError(
+            f"{name}: a handler cannot be a coroutine function; iterate over messages(), or create a task in a function"
+        )
+    if function is not None and not callable(function):
+        raise TypeError(f"{name}: expected a function, got {type(function).__name__}")
 
 
 def _joined(values: str | Iterable[str] | None) -> str | None:

@@ -16,10 +16,9 @@ _TOKEN_SIZE = 64
 
 def rights_of(text: str) -> int:
     """Returns the number of "read", "write" or "read+write"."""
-    try:
-        return _RIGHTS[text]
-    except (KeyError, TypeError):
-        raise InvalidArgument(f"rights must be 'read', 'write' or 'read+write', got {text!r}") from None
+    if not isinstance(text, str) or text not in _RIGHTS:
+        raise InvalidArgument(f"rights must be 'read', 'write' or 'read+write', got {text!r}")
+    return _RIGHTS[text]
 
 
 class Token(bytes):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from commnet.errors import InvalidArgument
+from commnet.errors import InvalidArgument, OutOfMemory
 from commnet.memory import Token
 from commnet.operation import Operation, Queue, native_of
 
@@ -12,6 +12,15 @@ if TYPE_CHECKING:
     from commnet.endpoint import Endpoint
 
 Into = TypeVar("Into")
+
+
+def _new_buffer(size: int) -> bytearray:
+    if not isinstance(size, int) or size < 0:
+        raise InvalidArgument(f"size must be an int from 0 on, got {size!r}")
+    try:
+        return bytearray(size)
+    except (MemoryError, OverflowError):
+        raise OutOfMemory(f"there is no memory for {size} bytes") from None
 
 
 class Message:
@@ -115,9 +124,7 @@ class Peer:
         The operation returns `into`. Without it, a new bytearray gets `size` bytes, or all up to the end.
         """
         if into is None:
-            if size is None:
-                size = max(Token(token).size - offset, 0)
-            into = bytearray(size)
+            into = _new_buffer(max(Token(token).size - offset, 0) if size is None else size)
         elif size is not None:
             raise InvalidArgument("read: into has a size already, so that size must not be given")
         endpoint = self._endpoint

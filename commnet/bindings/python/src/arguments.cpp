@@ -49,7 +49,13 @@ uint32_t duration_of(py::handle seconds, const char* name, double scale) {
 
 std::string text_of(py::handle object, const char* name) {
   if (!PyUnicode_Check(object.ptr())) refuse_type(name, "a str", object);
-  const auto text = object.cast<std::string>();
+  Py_ssize_t size = 0;
+  const char* const bytes = PyUnicode_AsUTF8AndSize(object.ptr(), &size);
+  if (bytes == nullptr) {
+    PyErr_Clear();
+    raise(CN_INVALID_ARGUMENT, std::string(name) + " must not contain surrogates");
+  }
+  const std::string text(bytes, static_cast<size_t>(size));
   if (text.find('\0') != std::string::npos)
     raise(CN_INVALID_ARGUMENT, std::string(name) + " must not contain a zero character");
   return text;
