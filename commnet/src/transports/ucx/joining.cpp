@@ -1,7 +1,6 @@
 // How connections over UCX begin: two workers learn each other's addresses over a socket.
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 
 #include <cerrno>
@@ -41,19 +40,18 @@ sockets::Address parse(const std::string& url) {
 void Transport::listen(const std::string& url) {
   const sockets::Address address = parse(url);
   try {
-    listeners_.push_back(sockets::listen_at(address));
+    const std::string listening = listeners_.listen(address);
+    if (!address_.empty()) address_ += ',';
+    address_.append(kScheme).append(listening.substr(kSocketScheme.size()));
   } catch (const Error& error) {
     fail(error.status(), "cannot listen at '%s': %s", url.c_str(), error.what());
   }
-  watch(sockets_, listeners_.back().number(), EPOLLIN);
-  if (!address_.empty()) address_ += ',';
-  address_.append(kScheme).append(sockets::url_of(listeners_.back()).substr(kSocketScheme.size()));
 }
 
 Connection& Transport::add(Descriptor socket, bool has_begun) {
   const int on = 1;
   setsockopt(socket.number(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-  watch(sockets_, socket.number(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
+  sockets_.add(socket.number(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
   auto connection = std::unique_ptr<Connection>(new Connection{*this, has_begun});
   Connection& added = *connection;
   added.socket = std::move(socket);
@@ -72,7 +70,7 @@ Connection& Transport::add(Descriptor socket, bool has_begun) {
 
 void Transport::remove(Connection& connection) {
   if (connection.worker) {
-    epoll_ctl(poller_.number(), EPOLL_CTL_DEL, connection.descriptor, nullptr);
+    poller_.remove(connection.descriptor);
     ucp_.ucp_worker_destroy(connection.worker);
   }
   by_socket_.erase(connection.socket.number());
@@ -82,7 +80,7 @@ void Transport::remove(Connection& connection) {
 void Transport::open_worker(Connection& connection) {
   connection.worker = make_worker(context_, &connection.descriptor);
   set_handlers(connection);
-  watch(poller_, connection.descriptor, EPOLLIN);
+  poller_.add(connection.descriptor, EPOLLIN);
   const std::string address = address_of(connection.worker);
   const Hello hello{kMagic, static_cast<uint32_t>(address.size())};
   connection.to_write.assign(reinterpret_cast<const char*>(&hello), sizeof hello);
@@ -105,30 +103,21 @@ Connection& Transport::connect(const std::string& url, cn_host_connection* host_
   return connection;
 }
 
-void Transport::accept(const Descriptor& listener) {
-  for (;;) {
-    Descriptor socket(accept4(listener.number(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-    if (!socket) return;  // there are no more, or the process has no more descriptors
-    try {
-      Connection& connection = add(std::move(socket), false);
-      connection.is_connected = true;
-      connection.host = host_.accepted(endpoint_, reinterpret_cast<cn_transport*>(this),
-                                       reinterpret_cast<cn_connection*>(&connection));
-      if (!connection.host) remove(connection);
-    } catch (...) {
-      // There is no memory for it: the other side finds it closed.
-    }
-  }
+void Transport::accept(Descriptor socket) {
+  Connection& connection = add(std::move(socket), false);
+  connection.is_connected = true;
+  connection.host =
+      host_.accepted(endpoint_, reinterpret_cast<cn_transport*>(this), reinterpret_cast<cn_connection*>(&connection));
+  if (!connection.host) remove(connection);
 }
 
 bool Transport::serve_sockets() {
   epoll_event events[kEvents];
-  const int count = epoll_wait(sockets_.number(), events, kEvents, 0);
-  for (int i = 0; i < count; ++i) {
-    const int number = events[i].data.fd;
-    for (const Descriptor& listener : listeners_)
-      if (listener.number() == number) accept(listener);
-    const auto found = by_socket_.find(number);
+  const std::span<epoll_event> ready = sockets_.ready(events);
+  for (const epoll_event& event : ready) {
+    if (event.data.fd == listeners_.number())
+      listeners_.accept([&](Descriptor socket, bool) { accept(std::move(socket)); });
+    const auto found = by_socket_.find(event.data.fd);
     if (found == by_socket_.end()) continue;
     try {
       serve(*found->second);
@@ -136,7 +125,7 @@ bool Transport::serve_sockets() {
       note_failure(*found->second, error.what());
     }
   }
-  return count > 0;
+  return !ready.empty();
 }
 
 void Transport::serve(Connection& connection) {

@@ -1,7 +1,5 @@
 #include "transports/ucx/transport.h"
 
-#include <sys/epoll.h>
-
 #include <algorithm>
 #include <thread>
 
@@ -35,13 +33,10 @@ std::vector<std::string> urls_of(const cn_transport_settings& settings) {
 }  // namespace
 
 Transport::Transport(const cn_transport_host& host, cn_host_endpoint* endpoint, const cn_transport_settings& settings)
-    : ucp_(library()),
-      host_(host),
-      endpoint_(endpoint),
-      sockets_(Descriptor::checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")),
-      poller_(Descriptor::checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1")) {
-  watch(poller_, sockets_.number(), EPOLLIN);
-  watch(poller_, stays_awake_.number(), EPOLLIN);
+    : ucp_(library()), host_(host), endpoint_(endpoint) {
+  sockets_.add(listeners_.number(), EPOLLIN);
+  poller_.add(sockets_.number(), EPOLLIN);
+  poller_.add(stays_awake_.number(), EPOLLIN);
   for (const std::string& url : urls_of(settings)) listen(url);
   context_ = make_context();
 }
@@ -64,11 +59,6 @@ Transport::~Transport() {
   // UCX has not let go of these. It may still use them, and what they send.
   for (auto& [connection, owned] : connections_) (void)owned.release();
   for (auto& send : sends_) (void)send.release();
-}
-
-void Transport::watch(const Descriptor& poller, int descriptor, uint32_t events) {
-  epoll_event event{events, {.fd = descriptor}};
-  if (epoll_ctl(poller.number(), EPOLL_CTL_ADD, descriptor, &event) != 0) fail_with_errno("epoll_ctl");
 }
 
 // ------------------------------------------------------------------------------------------------ ends

@@ -23,7 +23,9 @@
 #include <vector>
 
 #include "core/descriptor.h"
+#include "core/poller.h"
 #include "transports/notes.h"
+#include "transports/sockets/listeners.h"
 #include "transports/ucx/connection.h"
 #include "transports/ucx/library.h"
 
@@ -46,7 +48,6 @@ class Transport {
 
  private:
   // -- transport.cpp
-  void watch(const Descriptor& poller, int descriptor, uint32_t events);
   bool uses(const Connection& connection, const void* begin, uint64_t size) const;
   void close_endpoint(Connection& connection);
   void end_connections();
@@ -63,7 +64,7 @@ class Transport {
   Connection& add(Descriptor socket, bool has_begun);
   void remove(Connection& connection);
   bool serve_sockets();
-  void accept(const Descriptor& listener);
+  void accept(Descriptor socket);
   void serve(Connection& connection);
   void open_worker(Connection& connection);
   void open_endpoint(Connection& connection);
@@ -88,9 +89,9 @@ class Transport {
   const cn_transport_host& host_;
   cn_host_endpoint* const endpoint_;
   std::string address_;
-  std::vector<Descriptor> listeners_;
+  sockets::Listeners listeners_;
   // The sockets, and with them the workers and the signal that keeps the endpoint from sleeping.
-  Descriptor sockets_, poller_;
+  Poller sockets_, poller_;
   Signal stays_awake_;
   bool is_kept_awake_ = false;
   Clock::time_point last_work_;

@@ -37,6 +37,7 @@ constexpr cn_transport_table make_table() {
   table.version = CN_TRANSPORT_VERSION;
   table.name = "ucx";
   table.schemes = "ucx";
+  table.has_hosts = true;
   table.keeps_payloads = true;
   table.open = open;
   table.close = [](cn_transport* transport) { delete &transport_of(transport); };
