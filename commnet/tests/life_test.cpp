@@ -360,14 +360,15 @@ TEST_P(Life, ACallbackCannotCloseItsEndpoint) {
 TEST_P(Life, DescriptorsAndMemoryDoNotGrow) {
   const EndpointHandle b = make("b");
   size_t descriptors = 0, pages = 0;
-  for (int i = 0; i < 1000; ++i) {
+  const auto connects = static_cast<int>(number_of("COMMNET_CONNECTS", 1000));
+  for (int i = 0; i < connects; ++i) {
     // Half of the connections are of new endpoints.
     static EndpointHandle a;
     if (i % 2 == 0) a = make("a");
     cn_peer* const to_b = connect(a.get(), cn_endpoint_address(b.get()));
     ASSERT_NE(to_b, nullptr);
     cn_disconnect(to_b);
-    if (i == 999) a.reset();
+    if (i == connects - 1) a.reset();
     if (i == 199) {
       a.reset();
       usleep(20'000);

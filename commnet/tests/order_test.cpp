@@ -1,6 +1,5 @@
 // Tests that no message is lost, and that none overtakes another one of its channel.
 #include <atomic>
-#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <thread>
@@ -12,12 +11,6 @@ namespace commnet::tests {
 namespace {
 
 constexpr uint32_t kChannels = 5;
-
-// COMMNET_MESSAGES=1000000 sends more.
-uint64_t how_many() {
-  const char* const text = std::getenv("COMMNET_MESSAGES");
-  return text ? std::strtoull(text, nullptr, 10) : 100'000;
-}
 
 struct Head {
   uint64_t number;  // within the channel
@@ -66,7 +59,7 @@ TEST_P(Order, NothingIsLostOrOvertaken) {
   cn_call call{};
   call.struct_size = sizeof call;
   call.flags = CN_COPY;
-  const uint64_t total = how_many();
+  const uint64_t total = number_of("COMMNET_MESSAGES", 100'000);
   for (uint64_t i = 0; i < total;) {
     const auto channel = static_cast<uint32_t>(random() % kChannels);
     const Head head{next[channel], sizeof(Head) + random_size(random)};

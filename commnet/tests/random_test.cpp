@@ -20,11 +20,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-uint64_t number_of(const char* variable, uint64_t otherwise) {
-  const char* const text = std::getenv(variable);
-  return text ? std::strtoull(text, nullptr, 10) : otherwise;
-}
-
 constexpr uint32_t kChannels = 3;
 // Each endpoint exposes cells of this many bytes. All bytes of a cell are the same, whoever wrote it last, as nobody
 // writes to a cell while another operation uses it.

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <functional>
 #include <memory>
 #include <string>
@@ -18,6 +19,12 @@ constexpr bool kIsSanitized = true;
 constexpr bool kIsSanitized = false;
 #endif
 constexpr int64_t kPatience = 20'000;  // milliseconds after which a test gives up
+
+// Returns the number that an environment variable has, which makes a test larger.
+inline uint64_t number_of(const char* variable, uint64_t otherwise) {
+  const char* const text = std::getenv(variable);
+  return text ? std::strtoull(text, nullptr, 10) : otherwise;
+}
 
 struct EndpointCloser {
   void operator()(cn_endpoint* endpoint) const { cn_endpoint_close(endpoint); }
