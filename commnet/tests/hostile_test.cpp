@@ -2,6 +2,7 @@
 #include <atomic>
 #include <cstring>
 #include <limits>
+#include <thread>
 #include <vector>
 
 #include "raw_peer.h"
@@ -92,7 +93,7 @@ TEST_F(Hostile, ControlFramesThatAreTooLong) {
 }
 
 TEST_F(Hostile, UnknownFrames) {
-  for (const int type : {0, 1, 2, 3, 4, 17, 255}) {
+  for (const int type : {0, 1, 2, 3, 4, 18, 255}) {
     SetUp();
     raw->send_right({.type = static_cast<FrameType>(type)});
     expect_thrown_out();
@@ -269,6 +270,73 @@ TEST_F(Hostile, TooManyRequests) {
   while (is_open && id < 200'000)
     is_open = raw->send_right({.type = FrameType::kWrite, .id = ++id}, &request, sizeof request);
   EXPECT_TRUE(soon([&] { return !cn_peer_is_connected(peer); }));
+}
+
+// What a peer asks for without reading the answers waits with the system, not here, until the peer is given up.
+TEST(Answers, APeerThatDoesNotReadTakesNoMemory) {
+  const EndpointHandle a = make_endpoint("a", "sockets", [](auto& options) {
+    options.listen = "tcp://127.0.0.1:0";
+    options.peer_timeout_ms = 1000;
+  });
+  ASSERT_EQ(cn_watch_peers(a.get(), true), CN_OK);
+  const Request request{};
+  for (const FrameType type : {FrameType::kPing, FrameType::kWrite}) {
+    RawPeer raw(cn_endpoint_address(a.get()));
+    ASSERT_EQ(raw.greet("raw", "a secret"), CN_OK);
+    constexpr uint64_t kMany = 3'000'000;
+    uint64_t id = 0;
+    const size_t size = type == FrameType::kWrite ? sizeof request : 0;
+    while (id < kMany && raw.send_right({.type = type, .id = id + 1}, &request, size)) ++id;
+    EXPECT_LT(id, kMany);
+    cn_event event{};
+    event.struct_size = sizeof event;
+    do {
+      ASSERT_EQ(cn_next_event(a.get(), &event, kPatience), CN_OK);
+    } while (event.kind != CN_EVENT_LEFT);
+    EXPECT_EQ(std::string(event.error), "the peer 'raw' is lost: it does not read what it asks for");
+  }
+}
+
+// A peer that reads slowly gets all answers.
+TEST(Answers, APeerThatReadsSlowlyGetsThemAll) {
+  for (const char* const transport : {"memory", "sockets"}) {
+    const EndpointHandle a = make_endpoint("a", transport), b = make_endpoint("b", transport);
+    // b asks, cancels and asks again while a has more answers to send than it keeps.
+    std::vector<uint8_t> there(100), here(100);
+    cn_memory* memory = nullptr;
+    ASSERT_EQ(cn_memory_register(a.get(), there.data(), there.size(), CN_WRITE, &memory), CN_OK);
+    cn_token token{};
+    ASSERT_EQ(cn_memory_token(memory, CN_WRITE, &token), CN_OK);
+    cn_peer* const to_a = connect(b.get(), cn_endpoint_address(a.get()));
+    for (int i = 0; i < 100'000; ++i) {
+      cn_operation* operation = nullptr;
+      ASSERT_EQ(cn_write(to_a, &token, 0, here.data(), here.size(), nullptr, &operation), CN_OK) << cn_error();
+      cn_cancel(operation);
+      cn_operation_release(operation);
+    }
+    EXPECT_EQ(
+        complete([&](cn_operation** op) { return cn_write(to_a, &token, 0, here.data(), here.size(), nullptr, op); }),
+        CN_OK)
+        << cn_error();
+    cn_memory_release(memory);
+  }
+}
+
+TEST(Answers, PingsOfASlowReaderAreAllAnswered) {
+  const EndpointHandle a = make_endpoint("a", "sockets", [](auto& options) { options.listen = "tcp://127.0.0.1:0"; });
+  RawPeer raw(cn_endpoint_address(a.get()));
+  ASSERT_EQ(raw.greet("raw", "a secret"), CN_OK);
+  constexpr int kMany = 400'000;
+  std::thread sender([&] {
+    const std::vector<Frame> pings(1000, Frame{.type = FrameType::kPing});
+    for (int i = 0; i < kMany / 1000; ++i) raw.send_bytes(pings.data(), pings.size() * sizeof(Frame));
+  });
+  usleep(300'000);
+  RawPeer::Arrived arrived;
+  int answers = 0;
+  while (answers < kMany && raw.receive(arrived)) answers += arrived.frame.type == FrameType::kPong;
+  EXPECT_EQ(answers, kMany);
+  sender.join();
 }
 
 }  // namespace

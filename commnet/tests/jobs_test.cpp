@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -100,6 +101,55 @@ TEST(Jobs, ClosingTheEndpointEndsTheMeeting) {
     EXPECT_EQ(status, CN_CANCELLED) << meeting;
     EXPECT_EQ(text, "the endpoint was closed");
   }
+  std::filesystem::remove_all(folder);
+}
+
+// The addresses of a slow member are there before it joins: the others connect with it, and would be gone.
+TEST(Jobs, MembersThatLeaveAtOnceWaitForSlowOnes) {
+  const std::string folder = fresh_folder(), meeting = "file:" + folder;
+  const EndpointHandle slow = make_endpoint("slow", "sockets");
+  std::ofstream(folder + "/2") << cn_endpoint_address(slow.get()) << "\n";
+  std::vector<std::thread> fast;
+  for (uint32_t rank = 0; rank < 2; ++rank)
+    fast.emplace_back([&, rank] {
+      const EndpointHandle endpoint = make_endpoint("fast" + std::to_string(rank), "sockets");
+      const cn_job_options options{sizeof options, rank, 3, meeting.c_str(), 20'000};
+      cn_peer* peers[3];
+      EXPECT_EQ(cn_join(endpoint.get(), &options, peers, 3), CN_OK) << cn_error();
+    });
+  usleep(300'000);
+  const cn_job_options options{sizeof options, 2, 3, meeting.c_str(), 20'000};
+  cn_peer* peers[3];
+  EXPECT_EQ(cn_join(slow.get(), &options, peers, 3), CN_OK) << cn_error();
+  for (std::thread& thread : fast) thread.join();
+  std::filesystem::remove_all(folder);
+}
+
+TEST(Jobs, MembersMayLeaveAtOnceAndMeetAgain) {
+  for (int round = 0; round < 5; ++round) {
+    const std::string folder = fresh_folder();
+    for (const cn_status status : join_all(4, "file:" + folder)) EXPECT_EQ(status, CN_OK);
+    for (const cn_status status : join_all(4, free_address())) EXPECT_EQ(status, CN_OK);
+    std::filesystem::remove_all(folder);
+  }
+}
+
+// A member that closes its endpoint before all are there ends the joining of the others, which says who it was.
+TEST(Jobs, AMemberThatLeavesTooEarlyIsNamed) {
+  const std::string folder = fresh_folder(), meeting = "file:" + folder;
+  EndpointHandle leaving = make_endpoint("leaving", "sockets");
+  const EndpointHandle staying = make_endpoint("staying", "sockets");
+  std::ofstream(folder + "/1") << cn_endpoint_address(leaving.get()) << "\n";
+  std::thread leaves([&] {
+    EXPECT_TRUE(soon([&] { return cn_find_peer(leaving.get(), "staying") != nullptr; }));
+    usleep(20'000);
+    leaving.reset();
+  });
+  const cn_job_options options{sizeof options, 0, 2, meeting.c_str(), 20'000};
+  cn_peer* peers[2];
+  EXPECT_EQ(cn_join(staying.get(), &options, peers, 2), CN_PEER_LOST);
+  EXPECT_EQ(std::string(cn_error()), "rank 1: the peer 'leaving' has left before all had joined");
+  leaves.join();
   std::filesystem::remove_all(folder);
 }
 

@@ -233,7 +233,9 @@ TEST_F(Ucx, BadUrlsAreRefused) {
     options.listen = listen;
     cn_endpoint* endpoint = nullptr;
     EXPECT_EQ(cn_endpoint_create(&options, &endpoint), CN_INVALID_ARGUMENT) << listen;
-    EXPECT_NE(std::string(cn_error()).find("must be ucx://host:port"), std::string::npos) << cn_error();
+    const bool is_unknown = std::string(listen).find("no.such.host") != std::string::npos;
+    EXPECT_NE(std::string(cn_error()).find(is_unknown ? "is not known" : "must be ucx://host:port"), std::string::npos)
+        << cn_error();
     cn_endpoint_close(endpoint);
   }
   const EndpointHandle own = make_ucx("own");

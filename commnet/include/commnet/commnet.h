@@ -100,7 +100,8 @@ typedef struct cn_endpoint_options {
 CN_API cn_status cn_endpoint_create(const cn_endpoint_options* options, cn_endpoint** result);
 /* Closes an endpoint: peers see it leave, its operations end with CN_CANCELLED, their callbacks run, and its memory is
  * no longer reachable when the function returns. Its handles become invalid, but for operations and messages, which are
- * still to be released. Must not be called from a callback. NULL: does nothing. */
+ * still to be released. Functions that get the handle of the endpoint soon after that return CN_CLOSED; if several
+ * threads close it, each waits for the end. Must not be called from a callback. NULL: does nothing. */
 CN_API void cn_endpoint_close(cn_endpoint* endpoint);
 /* Returns the name. */
 CN_API const char* cn_endpoint_name(const cn_endpoint* endpoint);
@@ -152,8 +153,9 @@ CN_API void cn_queue_release(cn_queue* queue);
 
 /* ------------------------------------------------------------------------------------------------ peers */
 
-/* Connects to an endpoint by its address. The peer that the operation yields is cn_operation_peer(). Two endpoints have
- * one connection, whoever connects first; later calls get the same peer. */
+/* Connects to an endpoint by its address. Names of hosts are looked up meanwhile, and all their addresses are tried; each
+ * of it takes at most `peer_timeout_ms`. The peer that the operation yields is cn_operation_peer(). Two endpoints have one
+ * connection, whoever connects first; later calls get the same peer. */
 CN_API cn_status cn_connect(cn_endpoint* endpoint, const char* address, const cn_call* call, cn_operation** operation);
 /* Returns the peer of a connection that has succeeded; else NULL. */
 CN_API cn_peer* cn_operation_peer(const cn_operation* operation);
@@ -267,7 +269,8 @@ typedef struct cn_job_options {
   uint32_t timeout_ms;  /* default: 60,000 */
 } cn_job_options;
 
-/* Connects an endpoint with all others of its job, and waits for that. Sets peers[i] to the peer of rank i, for all
+/* Connects an endpoint with all others of its job, and waits until each is connected with each: whoever leaves after that
+ * is in nobody's way. One that leaves before makes it fail with CN_PEER_LOST. Sets peers[i] to the peer of rank i, for all
  * ranks up to `size`; that of its own rank is NULL. `options` may be NULL if the environment says everything.
  * `capacity` is the length of `peers`. Returns CN_CANCELLED if the endpoint is closed meanwhile. */
 CN_API cn_status cn_join(cn_endpoint* endpoint, const cn_job_options* options, cn_peer** peers, uint32_t capacity);

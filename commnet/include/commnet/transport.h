@@ -71,6 +71,8 @@ typedef struct cn_transport_table {
   const char* name;     /* lower-case letters, digits and _ */
   const char* schemes;  /* of the URLs that it understands: "tcp,unix" */
   bool keeps_payloads;  /* whether detach() may have to wait until payloads under way have arrived */
+  bool has_hosts;       /* whether they are "scheme://host:port": the library then looks up the names of hosts, and
+                           the transport sees numbers */
   bool has_streams;     /* whether several connections of two endpoints carry more than one (options: streams) */
 
   /* Opens the transport for an endpoint. CN_UNSUPPORTED says that this machine lacks something it needs. */
@@ -107,6 +109,10 @@ typedef struct cn_transport_table {
    * travels in frames. */
   bool (*reaches_memory)(cn_connection* connection);
   cn_status (*pull)(cn_connection* connection, void* destination, uint64_t remote, uint64_t size);
+  /* (optional) Stops to receive frames of a connection, or goes on. Bytes stay with the system, so that the other side
+   * has to wait. Called while the other side asks for things but does not read the answers. Default: the connection is
+   * closed. */
+  void (*pause)(cn_connection* connection, bool pauses);
 } cn_transport_table;
 
 /* Makes a transport available to endpoints that are created later. The table must live as long as the process. */

@@ -1,4 +1,6 @@
 // The C API.
+#include <deque>
+#include <mutex>
 #include <new>
 
 #include "core/endpoint.h"
@@ -17,6 +19,25 @@ template <class Handle>
 Handle& checked(Handle* handle, const char* name) {
   if (handle == nullptr) fail(CN_INVALID_ARGUMENT, "%s is NULL", name);
   return *handle;
+}
+
+// Returns the endpoint of a handle. Throws Error if it was closed.
+std::shared_ptr<Endpoint> endpoint_of(cn_endpoint* handle) {
+  std::shared_ptr<Endpoint> endpoint = checked(handle, "endpoint").endpoint.lock();
+  if (!endpoint) fail(CN_CLOSED, "the endpoint is closed");
+  return endpoint;
+}
+
+// Handles of closed endpoints, so that who uses one a little later hears of it.
+constexpr size_t kMostClosed = 4096;
+
+void retire(cn_endpoint* handle) {
+  static auto& mutex = *new std::mutex;
+  static auto& closed = *new std::deque<std::unique_ptr<cn_endpoint>>;
+  handle->owner.reset();
+  const std::lock_guard lock(mutex);
+  closed.emplace_back(handle);
+  if (closed.size() > kMostClosed) closed.pop_front();
 }
 
 Peer& peer_of(cn_peer* handle) { return *reinterpret_cast<Peer*>(&checked(handle, "peer")); }
@@ -58,15 +79,20 @@ cn_status cn_endpoint_create(const cn_endpoint_options* options, cn_endpoint** r
 
 void cn_endpoint_close(cn_endpoint* endpoint) {
   if (endpoint == nullptr) return;
-  if (guarded([&] { endpoint->endpoint->close(); }) == CN_OK) delete endpoint;
+  guarded([&] {
+    const std::shared_ptr<Endpoint> closing = endpoint_of(endpoint);
+    if (closing->close()) retire(endpoint);
+  });
 }
 
 const char* cn_endpoint_name(const cn_endpoint* endpoint) {
-  return endpoint ? endpoint->endpoint->settings().name.c_str() : "";
+  const auto named = endpoint ? endpoint->endpoint.lock() : nullptr;
+  return named ? named->settings().name.c_str() : "";
 }
 
 const char* cn_endpoint_address(const cn_endpoint* endpoint) {
-  return endpoint ? endpoint->endpoint->address().c_str() : "";
+  const auto named = endpoint ? endpoint->endpoint.lock() : nullptr;
+  return named ? named->address().c_str() : "";
 }
 
 bool cn_test(const cn_operation* operation, cn_status* status) {
@@ -91,9 +117,8 @@ void cn_cancel(cn_operation* operation) {
 void cn_operation_release(cn_operation* operation) { delete operation; }
 
 cn_status cn_queue_create(cn_endpoint* endpoint, cn_queue** result) {
-  return guarded([&] {
-    checked(result, "result") = new cn_queue{std::make_shared<commnet::Queue>(checked(endpoint, "endpoint").endpoint)};
-  });
+  return guarded(
+      [&] { checked(result, "result") = new cn_queue{std::make_shared<commnet::Queue>(endpoint_of(endpoint))}; });
 }
 
 cn_status cn_queue_mark(cn_queue* queue, const cn_call* call, cn_operation** operation) {
@@ -110,7 +135,7 @@ void cn_queue_release(cn_queue* queue) { delete queue; }
 
 cn_status cn_connect(cn_endpoint* endpoint, const char* address, const cn_call* call, cn_operation** operation) {
   return guarded([&] {
-    const auto& from = checked(endpoint, "endpoint").endpoint;
+    const auto from = endpoint_of(endpoint);
     checked(address, "address");
     begin(from, Operation::Kind::kConnect, call, operation,
           [&](const OperationPointer& connecting) { from->connect(address, connecting); });
@@ -125,7 +150,7 @@ cn_peer* cn_operation_peer(const cn_operation* operation) {
 
 cn_peer* cn_find_peer(cn_endpoint* endpoint, const char* name) {
   Peer* found = nullptr;
-  guarded([&] { found = checked(endpoint, "endpoint").endpoint->find_peer(&checked(name, "name")); });
+  guarded([&] { found = endpoint_of(endpoint)->find_peer(&checked(name, "name")); });
   return reinterpret_cast<cn_peer*>(found);
 }
 
@@ -150,11 +175,11 @@ cn_status cn_send(cn_peer* peer, uint32_t handler, uint32_t channel, const void*
 }
 
 cn_status cn_set_handler(cn_endpoint* endpoint, uint32_t number, cn_handler handler, void* user) {
-  return guarded([&] { checked(endpoint, "endpoint").endpoint->set_handler(number, handler, user, false); });
+  return guarded([&] { endpoint_of(endpoint)->set_handler(number, handler, user, false); });
 }
 
 cn_status cn_set_event_handler(cn_endpoint* endpoint, uint32_t number, void* user) {
-  return guarded([&] { checked(endpoint, "endpoint").endpoint->set_handler(number, nullptr, user, true); });
+  return guarded([&] { endpoint_of(endpoint)->set_handler(number, nullptr, user, true); });
 }
 
 const void* cn_message_data(const cn_message* message) { return message ? message->data() : nullptr; }
@@ -173,7 +198,7 @@ void cn_message_release(cn_message* message) {
 
 cn_status cn_memory_register(cn_endpoint* endpoint, void* data, size_t size, uint32_t rights, cn_memory** result) {
   return guarded([&] {
-    const auto& owner = checked(endpoint, "endpoint").endpoint;
+    const auto owner = endpoint_of(endpoint);
     cn_memory*& handle = checked(result, "result");
     handle = new cn_memory{owner, owner->register_memory(data, size, rights)};
   });
@@ -214,23 +239,27 @@ cn_status cn_write(cn_peer* peer, const cn_token* token, uint64_t offset, const 
 }
 
 cn_status cn_watch_peers(cn_endpoint* endpoint, bool watch) {
-  return guarded([&] { checked(endpoint, "endpoint").endpoint->watch_peers(watch); });
+  return guarded([&] { endpoint_of(endpoint)->watch_peers(watch); });
 }
 
 cn_status cn_next_event(cn_endpoint* endpoint, cn_event* event, int64_t timeout_ms) {
   cn_status status = CN_OK;
   const cn_status failure = guarded([&] {
-    const auto keeps = checked(endpoint, "endpoint").endpoint;  // if it is closed meanwhile
+    const auto keeps = endpoint_of(endpoint);  // if it is closed meanwhile
     status = keeps->next_event(checked(event, "event"), timeout_ms);
   });
   return failure == CN_OK ? status : failure;
 }
 
-int cn_event_descriptor(cn_endpoint* endpoint) { return endpoint ? endpoint->endpoint->event_descriptor() : -1; }
+int cn_event_descriptor(cn_endpoint* endpoint) {
+  int descriptor = -1;
+  guarded([&] { descriptor = endpoint_of(endpoint)->event_descriptor(); });
+  return descriptor;
+}
 
 cn_status cn_progress(cn_endpoint* endpoint, int64_t timeout_ms) {
   return guarded([&] {
-    const auto keeps = checked(endpoint, "endpoint").endpoint;  // if it is closed meanwhile
+    const auto keeps = endpoint_of(endpoint);  // if it is closed meanwhile
     keeps->progress(timeout_ms);
   });
 }

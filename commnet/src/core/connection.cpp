@@ -106,6 +106,10 @@ void Connection::flush() noexcept {
   }
 }
 
+void Connection::pause(bool pauses) noexcept {
+  if (handle_ && !is_closed() && can_pause()) table_.pause(handle_, pauses);
+}
+
 void Connection::connected() noexcept {
   if (is_closed()) return;
   try {

@@ -77,6 +77,9 @@ class Connection {
   void send(Frame frame, const void* payload = nullptr, uint64_t size = 0, uint64_t cookie = 0) noexcept;
   void send(Frame frame, std::string_view payload) noexcept { send(frame, payload.data(), payload.size()); }
   void flush() noexcept;
+  bool can_pause() const { return table_.pause != nullptr; }
+  // Stops or goes on to receive frames.
+  void pause(bool pauses) noexcept;
   bool reaches_memory() const { return table_.reaches_memory && table_.reaches_memory(handle_); }
   bool has_unsent() const { return !is_closed() && !has_failed_ && handle_ && table_.has_unsent(handle_); }
   // Stops the use of a range of memory. A payload that arrives there is lost.

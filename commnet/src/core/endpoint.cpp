@@ -146,6 +146,30 @@ Endpoint::~Endpoint() {
   for (const Transport& transport : transports_) transport.table->close(transport.handle);
 }
 
+// Returns the URLs at which to listen, with numbers in place of the names of hosts.
+std::string Endpoint::numbered_listen(const std::vector<const cn_transport_table*>& tables) const {
+  std::string urls;
+  for (const std::string& url : split_list(settings_.listen)) {
+    const bool has_host =
+        std::ranges::any_of(tables, [&](const auto* table) { return table->has_hosts && understands(*table, url); });
+    if (!urls.empty()) urls += ',';
+    if (!has_host || !Lookup::is_needed(url)) {
+      urls += url;
+      continue;
+    }
+    const auto lookup = Lookup::begin(url, [] {});
+    if (!lookup) fail(CN_SYSTEM_ERROR, "options: listen: too many hosts are being looked up");
+    if (!lookup->wait_until(Clock::now() + settings_.peer_timeout))
+      fail(CN_TIMED_OUT, "options: listen: '%s': the host was not found in time", url.c_str());
+    try {
+      urls += lookup->urls().front();
+    } catch (const Error& error) {
+      fail(CN_INVALID_ARGUMENT, "options: listen: %s", error.what());
+    }
+  }
+  return urls;
+}
+
 void Endpoint::open_transports() {
   poller_ = Descriptor::checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
   const auto watch = [](const Descriptor& poller, int descriptor) {
@@ -158,10 +182,12 @@ void Endpoint::open_transports() {
     watch(work_or_event_, poller_.number());
     watch(work_or_event_, event_signal_.number());
   }
-  const cn_transport_settings settings{sizeof settings, settings_.name.c_str(), settings_.listen.c_str(),
+  const std::vector<const cn_transport_table*> tables = chosen_transports(settings_.transports);
+  const std::string listen = numbered_listen(tables);
+  const cn_transport_settings settings{sizeof settings, settings_.name.c_str(), listen.c_str(),
                                        !settings_.transports.empty()};
   std::string urls;
-  for (const cn_transport_table* const table : chosen_transports(settings_.transports)) {
+  for (const cn_transport_table* const table : tables) {
     cn_transport* handle = nullptr;
     const cn_status status =
         table->open(&transport_host(), reinterpret_cast<cn_host_endpoint*>(this), &settings, &handle);
@@ -199,17 +225,21 @@ bool Endpoint::is_closing() {
   return is_closing_;
 }
 
-void Endpoint::close() {
+bool Endpoint::close() {
   if (is_inherited()) {
     // The child of a fork has neither the thread nor the peers: the endpoint cannot be destroyed.
     static auto& inherited = *new std::vector<std::shared_ptr<Endpoint>>;
     inherited.push_back(shared_from_this());
-    return;
+    return true;
   }
   {
     Lock lock = take_lock();
     if (worker_ == std::this_thread::get_id()) fail(CN_INVALID_ARGUMENT, "a callback must not close its endpoint");
-    if (is_closing_) return;
+    if (begins_to_close_) {
+      while (!is_closed_) changed_.wait(lock);
+      return false;
+    }
+    begins_to_close_ = true;
     // What was sent already is to leave this process first.
     const Clock::time_point linger = Clock::now() + std::chrono::seconds(1);
     const auto has_unsent = [&] {
@@ -244,6 +274,7 @@ void Endpoint::close() {
   last_event_.clear();
   is_closed_ = true;
   changed_.notify_all();
+  return true;
 }
 
 // ------------------------------------------------------------------------------------------------ calls
@@ -325,10 +356,52 @@ void Endpoint::try_address(const OperationPointer& operation) {
     const auto [transport, url] = operation->addresses.front();
     operation->addresses.pop_front();
     const auto* const opened = static_cast<const Transport*>(transport);
+    if (opened->table->has_hosts && Lookup::is_needed(url)) {
+      lookups_.push_back({operation, opened, url, nullptr, Clock::now() + settings_.peer_timeout});
+      return look_up(lookups_.back());
+    }
     if (begin_connection(*opened, url, operation, 0, {})) return;
     operation->why = cn_error();
   }
   if (!operation->has_result) finish(operation, CN_UNREACHABLE, operation->why);
+}
+
+void Endpoint::look_up(LookingUp& looking_up) {
+  const auto wake = [endpoint = weak_from_this()] {
+    if (const auto there = endpoint.lock()) there->wake_from_outside();
+  };
+  looking_up.lookup = Lookup::begin(looking_up.url, wake);
+  // Otherwise, when others have ended.
+  const Clock::time_point next = looking_up.lookup ? looking_up.gives_up : Clock::now() + kAgain;
+  timers_at_ = std::min(timers_at_, next);
+  this->wake();
+}
+
+void Endpoint::take_lookups(Clock::time_point now) noexcept {
+  for (auto next = lookups_.begin(); next != lookups_.end();) {
+    const auto each = next++;
+    const OperationPointer operation = each->operation;
+    try {
+      if (!each->lookup && now < each->gives_up) {
+        look_up(*each);
+        continue;
+      }
+      if (each->lookup && each->lookup->is_done()) {
+        const std::vector<std::string>& urls = each->lookup->urls();
+        for (auto url = urls.rbegin(); url != urls.rend(); ++url)
+          operation->addresses.emplace_front(each->transport, *url);
+      } else if (now >= each->gives_up) {
+        fail(CN_UNREACHABLE, "'%s': the host was not found in time", each->url.c_str());
+      } else {
+        continue;
+      }
+    } catch (...) {
+      set_error_of_exception();
+      keep_text(operation->why, cn_error());
+    }
+    lookups_.erase(each);
+    try_address_or_end(operation);
+  }
 }
 
 bool Endpoint::begin_connection(const Transport& transport, const std::string& url, const OperationPointer& operation,
@@ -472,6 +545,7 @@ void Endpoint::finish(const OperationPointer& operation, cn_status status, std::
   if (operation->kind == Operation::Kind::kConnect) {
     connecting_.erase(operation);
     awaiting_.remove_if([&](const Awaiting& each) { return each.operation == operation; });
+    lookups_.remove_if([&](const LookingUp& each) { return each.operation == operation; });
   }
   if (operation->queue)
     operation->queue->advance([&](const OperationPointer& each) { end(each); });
@@ -521,6 +595,7 @@ void Endpoint::joined(Peer& peer) noexcept {
 }
 
 void Endpoint::left(Peer& peer, cn_status status, std::string_view text) noexcept {
+  notify();
   if (is_closing_) return;
   const size_t freed = trim_unclaimed(&peer);
   if (!watches_peers_) return;
@@ -722,6 +797,7 @@ Clock::time_point Endpoint::run_timers() noexcept {
     if (operation && !operation->has_result)
       end_early(operation, CN_TIMED_OUT, "the operation took longer than its timeout");
   }
+  take_lookups(now);
   const auto is_due = [&](const Awaiting& each) { return each.again_at <= now; };
   for (auto due = std::ranges::find_if(awaiting_, is_due); due != awaiting_.end();
        due = std::ranges::find_if(awaiting_, is_due)) {
@@ -733,6 +809,7 @@ Clock::time_point Endpoint::run_timers() noexcept {
     Clock::time_point first = peers_at_;
     if (!deadlines_.empty()) first = std::min(first, deadlines_.begin()->first);
     for (const Awaiting& each : awaiting_) first = std::min(first, each.again_at);
+    for (const LookingUp& each : lookups_) first = std::min(first, each.lookup ? each.gives_up : now + kAgain);
     return first;
   };
   if (now < peers_at_) return next();
@@ -898,6 +975,27 @@ cn_status Endpoint::wait(Operation& operation, int64_t timeout_ms) {
     if (!wait_for(lock, timeout_ms, has_ended)) return set_error(CN_TIMED_OUT, "the operation goes on");
   }
   return operation.status == CN_OK ? CN_OK : set_error(operation.status, operation.text.c_str());
+}
+
+void Endpoint::say_ready(Peer& peer, uint64_t job) {
+  Lock lock = take_lock();
+  require_open();
+  if (!peer.is_connected()) fail(CN_PEER_LOST, "the peer '%s' has left before all had joined", peer.name().c_str());
+  peer.say_ready(job);
+  after_call(lock);
+}
+
+bool Endpoint::wait_ready(Peer& peer, uint64_t job, int64_t timeout_ms) {
+  Lock lock = take_lock();
+  refuse_callbacks();
+  bool is_ready = false;
+  wait_for(lock, timeout_ms, [&] {
+    is_ready = peer.take_ready(job);
+    return is_ready || !peer.is_connected() || is_closing_;
+  });
+  if (!is_ready && !peer.is_connected() && !is_closing_)
+    fail(CN_PEER_LOST, "the peer '%s' has left before all had joined", peer.name().c_str());
+  return is_ready;
 }
 
 cn_status Endpoint::next_event(cn_event& given, int64_t timeout_ms) {

@@ -20,6 +20,7 @@
 
 #include "core/connection.h"
 #include "core/descriptor.h"
+#include "core/lookup.h"
 #include "core/memory.h"
 #include "core/message.h"
 #include "core/notice.h"
@@ -55,7 +56,8 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
 
   // -- for the C API. They take the lock.
 
-  void close();
+  // Returns whether this call has closed it; others wait for that.
+  bool close();
   bool is_closing();
   void connect(const char* address, const OperationPointer& operation);
   void send(Peer& peer, const OperationPointer& operation);
@@ -83,6 +85,10 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
     return peer.transport();
   }
   void progress(int64_t timeout_ms);
+  // Says to a peer that this endpoint is connected with all members of a job. Throws Error if it has left.
+  void say_ready(Peer& peer, uint64_t job);
+  // Waits until a peer has said so; returns whether it has. Throws Error if it has left before.
+  bool wait_ready(Peer& peer, uint64_t job, int64_t timeout_ms);
 
   // -- for peers and connections. The lock is held.
 
@@ -120,6 +126,8 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   // The operation waits for a connection to a peer that the other side has begun, or tries again.
   void await(Peer& peer, const OperationPointer& operation);
   void wake();
+  // Lets threads that wait look again.
+  void notify() { changed_.notify_all(); }
   // Does so from any thread, without the lock.
   void wake_from_outside();
 
@@ -127,6 +135,14 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   struct Transport {
     const cn_transport_table* table;
     cn_transport* handle;
+  };
+  // An operation that waits until a host is found.
+  struct LookingUp {
+    OperationPointer operation;
+    const Transport* transport;
+    std::string url;
+    std::shared_ptr<Lookup> lookup;  // NULL: it is still to begin
+    Clock::time_point gives_up;
   };
   // An operation that waits for a connection of the other side.
   struct Awaiting {
@@ -138,6 +154,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   Endpoint(Settings settings, unsigned fork) : settings_(std::move(settings)), fork_(fork) {}
   static std::shared_ptr<Endpoint> open(Settings settings);
   void open_transports();
+  std::string numbered_listen(const std::vector<const cn_transport_table*>& tables) const;
   bool is_awaited_stream(const Connection& connection) const;
   // Takes the lock, before the thread that works if that is busy. Throws Error in the child of a fork, where another
   // thread may have held it.
@@ -161,6 +178,9 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   // Adds an event.
   void push(Notices& notice) noexcept;
   void try_address(const OperationPointer& operation);
+  void look_up(LookingUp& looking_up);
+  // Goes on with the operations whose hosts are found, or take too long.
+  void take_lookups(Clock::time_point now) noexcept;
   // Does so, and ends the operation if that fails.
   void try_address_or_end(const OperationPointer& operation) noexcept;
   // Gives messages that are ready to their handlers; those without one wait. Returns what is to be called.
@@ -189,7 +209,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   mutable std::mutex mutex_;
   mutable std::atomic<int> callers_{0};  // threads that wait for the lock
   std::condition_variable changed_;
-  bool is_closing_ = false, is_closed_ = false;
+  bool begins_to_close_ = false, is_closing_ = false, is_closed_ = false;
   const unsigned fork_;
   std::vector<Transport> transports_;
   Descriptor poller_;         // of the transports and the wake signal
@@ -207,6 +227,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   std::vector<Peer*> working_, turn_;  // that have work to do; those whose turn it is. With room for all
   uint64_t turns_ = 0;
   std::list<Awaiting> awaiting_;
+  std::list<LookingUp> lookups_;
   std::multimap<Clock::time_point, std::weak_ptr<Operation>> deadlines_;
   std::set<OperationPointer> connecting_;
 
@@ -228,7 +249,11 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
 
 // The handles of the C API.
 struct cn_endpoint {
-  std::shared_ptr<commnet::Endpoint> endpoint;
+  explicit cn_endpoint(std::shared_ptr<commnet::Endpoint> owned) : owner(std::move(owned)), endpoint(owner) {}
+
+  std::shared_ptr<commnet::Endpoint> owner;  // for the thread that closes it
+  // For all others, which may use the handle meanwhile. Without a lock, which a child of a fork could find taken.
+  const std::weak_ptr<commnet::Endpoint> endpoint;
 };
 struct cn_operation {
   commnet::OperationPointer operation;

@@ -45,6 +45,8 @@ enum class FrameType : uint8_t {
   kPing,
   kPong,
   kGoodbye,
+  // The endpoint is connected with all members of the job `id`.
+  kReady,
 };
 
 constexpr uint8_t kGoOn = 1;    // a flag of kResult

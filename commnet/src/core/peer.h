@@ -53,7 +53,7 @@ class Peer {
   // Returns whether it may get a further connection.
   bool has_room() const { return connections_.size() < 16; }
   // A further connection, for pieces of reads and writes.
-  void add(Connection& connection) { connections_.push_back(&connection); }
+  void add(Connection& connection);
   // Takes away a connection that has broken. Without the first one, the peer is lost.
   void lose(Connection& connection, cn_status status, const std::string& text) noexcept;
   // Ends the link from this side.
@@ -64,6 +64,11 @@ class Peer {
   void request(const OperationPointer& operation);
   // Forgets an operation that is to end early. Its memory is no longer used.
   void drop(const OperationPointer& operation) noexcept;
+
+  // Says that this endpoint is connected with all members of a job.
+  void say_ready(uint64_t job) noexcept;
+  // Returns whether the peer has said so, which counts once for each time.
+  bool take_ready(uint64_t job);
 
   // Frames of the peer. The functions with a result return where the payload goes; NULL: it is dropped. All throw Error
   // for frames that a correct endpoint does not send.
@@ -129,12 +134,16 @@ class Peer {
   void ask(Operation& operation);
   void ask_more() noexcept;
   bool fits(const Operation& operation) const;
+  // Stops to receive while the peer does not read what it has asked for, and goes on later.
+  void limit_answers();
+  void go_on() noexcept;
   bool send_control();
   bool send_message_piece();
   bool send_transfer_piece();
   bool copy_piece();
   // Sends a piece of at most kPiece bytes, and returns its size.
   uint64_t send_piece(Connection& connection, Frame frame, const char* from, uint64_t left, Flight flight);
+  void take_control(const Frame& frame, std::vector<uint8_t>& payload);
   void forget_served(const Memory& memory);
   void serve(const Frame& frame, const std::vector<uint8_t>& payload);
   void take_result(const Frame& frame, const std::string& text);
@@ -158,8 +167,14 @@ class Peer {
   Clock::time_point ends_at_ = Clock::time_point::max();
   std::string ends_why_;
 
+  // What it has said last of a job, and how often.
+  uint64_t ready_job_ = 0;
+  uint32_t ready_count_ = 0;
+
   // To be sent.
   std::deque<Control> controls_;
+  size_t answers_ = 0;  // those that the peer has caused
+  bool is_paused_ = false;
   std::map<uint32_t, std::deque<OperationPointer>> channels_;
   uint32_t next_channel_ = 0;
   uint64_t window_ = 0, in_window_ = 0, waiting_ = 0;

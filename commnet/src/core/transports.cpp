@@ -1,6 +1,8 @@
 #include "core/transports.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <mutex>
 
 #include "core/connection.h"
@@ -22,6 +24,13 @@ std::vector<const cn_transport_table*>& registry() {
 Connection& connection_of(cn_host_connection* handle) { return *reinterpret_cast<Connection*>(handle); }
 Endpoint& endpoint_of(cn_host_endpoint* handle) { return *reinterpret_cast<Endpoint*>(handle); }
 
+// Returns a table of which the functions that a program did not know are NULL.
+const cn_transport_table* complete(const cn_transport_table& table) {
+  auto* const copy = new cn_transport_table{};  // for as long as the process lives
+  std::memcpy(copy, &table, std::min<size_t>(table.struct_size, sizeof table));
+  return copy;
+}
+
 void check(const cn_transport_table* table) {
   if (!table || table->struct_size < offsetof(cn_transport_table, reaches_memory))
     fail(CN_INVALID_ARGUMENT, "table: struct_size is too small");
@@ -32,7 +41,8 @@ void check(const cn_transport_table* table) {
   if (!table->open || !table->close || !table->address || !table->descriptor || !table->progress || !table->connect ||
       !table->disconnect || !table->send || !table->flush || !table->detach || !table->has_unsent)
     fail(CN_INVALID_ARGUMENT, "the table of '%s' lacks a function", table->name);
-  if (!table->reaches_memory != !table->pull)
+  const bool has_pull = table->struct_size >= offsetof(cn_transport_table, pull) + sizeof table->pull;
+  if (has_pull && !table->reaches_memory != !table->pull)
     fail(CN_INVALID_ARGUMENT, "the table of '%s' has only one of reaches_memory and pull", table->name);
 }
 
@@ -103,6 +113,6 @@ extern "C" cn_status cn_register_transport(const cn_transport_table* table) {
     for (const auto* each : commnet::registry())
       if (std::string_view(each->name) == table->name)
         commnet::fail(CN_INVALID_ARGUMENT, "there is a transport '%s' already", table->name);
-    commnet::registry().insert(commnet::registry().begin(), table);
+    commnet::registry().insert(commnet::registry().begin(), commnet::complete(*table));
   });
 }

@@ -39,6 +39,38 @@ Job job_of(std::shared_ptr<Endpoint> endpoint, const cn_job_options* given) {
           std::move(endpoint)};
 }
 
+// Returns a number for a job, which all of its members find.
+uint64_t number_of(const std::vector<std::string>& addresses) {
+  uint64_t number = 0xcbf29ce484222325;  // FNV-1a
+  const auto add = [&](char byte) { number = (number ^ static_cast<uint8_t>(byte)) * 0x100000001b3; };
+  for (const std::string& address : addresses) {
+    for (const char byte : address) add(byte);
+    add('\n');
+  }
+  return number;
+}
+
+// Waits until all members are connected with all others: one that leaves then is in nobody's way.
+void wait_for_all(const Job& job, uint64_t number, cn_peer* const* peers) {
+  const auto peer_of = [&](uint32_t rank) -> Peer& { return *reinterpret_cast<Peer*>(peers[rank]); };
+  const auto each_other = [&](auto&& act) {
+    for (uint32_t rank = 0; rank < job.size; ++rank) {
+      if (rank == job.rank) continue;
+      const std::string who = "rank " + std::to_string(rank);
+      try {
+        act(peer_of(rank));
+      } catch (const Error& error) {
+        throw Error(error.status(), who + ": " + error.text());
+      }
+    }
+  };
+  each_other([&](Peer& peer) { job.endpoint->say_ready(peer, number); });
+  each_other([&](Peer& peer) {
+    while (!job.endpoint->wait_ready(peer, number, job.pause("it is not connected with all others"))) {
+    }
+  });
+}
+
 }  // namespace
 
 int64_t Job::pause(const char* what) const {
@@ -54,7 +86,9 @@ extern "C" cn_status cn_join(cn_endpoint* endpoint, const cn_job_options* option
   using namespace commnet;
   return guarded([&] {
     if (endpoint == nullptr || peers == nullptr) fail(CN_INVALID_ARGUMENT, "endpoint or peers is NULL");
-    const Job job = job_of(endpoint->endpoint, options);
+    const std::shared_ptr<Endpoint> joining = endpoint->endpoint.lock();
+    if (!joining) fail(CN_CLOSED, "the endpoint is closed");
+    const Job job = job_of(joining, options);
     cn_endpoint own{job.endpoint};  // `endpoint` may be closed meanwhile
     if (capacity < job.size) fail(CN_INVALID_ARGUMENT, "peers has %u entries, the job %u", capacity, job.size);
     std::fill_n(peers, job.size, nullptr);
@@ -82,5 +116,6 @@ extern "C" cn_status cn_join(cn_endpoint* endpoint, const cn_job_options* option
       if (status != CN_OK) throw Error(status, what + ": " + cn_error());
       peers[rank] = cn_operation_peer(operation);
     }
+    wait_for_all(job, number_of(addresses), peers);
   });
 }

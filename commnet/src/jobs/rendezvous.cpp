@@ -33,9 +33,7 @@ void check(cn_status status) {
 
 // An endpoint with the secret of another one.
 Handle open(const Endpoint& like, const std::string& name, const std::string& listen) {
-  auto endpoint = std::make_unique<cn_endpoint>();
-  endpoint->endpoint = Endpoint::create_like(like, name, listen);
-  return Handle(endpoint.release());
+  return Handle(new cn_endpoint(Endpoint::create_like(like, name, listen)));
 }
 
 // What the service has heard.

@@ -41,7 +41,7 @@ struct Connection {
   cn_host_connection* host = nullptr;
   std::shared_ptr<Pipe> in, out;
   bool is_new = false;  // connected() is still to be called
-  bool is_full = false, is_broken = false;
+  bool is_full = false, is_broken = false, is_paused = false;
 };
 
 // Returns a URL that no other process has, so that an address which has come from one is never taken for an own one.
@@ -160,6 +160,11 @@ class Within {
     wake();
   }
 
+  void pause(Connection& connection, bool pauses) const {
+    connection.is_paused = pauses;
+    wake();
+  }
+
   bool has_unsent(const Connection& connection) const {
     const std::lock_guard lock(connection.out->mutex);
     return connection.out->size > 0 && !connection.out->is_closed;
@@ -217,6 +222,7 @@ class Within {
     Pipe& pipe = *connection.in;
     bool did = false;
     for (uint64_t received = 0; received < kMostUnsent;) {
+      if (connection.is_paused) return did;
       Parcel parcel;
       {
         const std::lock_guard lock(pipe.mutex);
@@ -292,6 +298,10 @@ constexpr cn_transport_table make_table() {
   };
   table.flush = [](cn_connection*) {};
   table.detach = [](cn_connection*, const void*, uint64_t) {};
+  table.pause = [](cn_connection* handle, bool pauses) {
+    Connection& connection = connection_of(handle);
+    connection.owner.pause(connection, pauses);
+  };
   table.has_unsent = [](cn_connection* handle) {
     return connection_of(handle).owner.has_unsent(connection_of(handle));
   };

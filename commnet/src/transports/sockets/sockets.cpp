@@ -78,6 +78,14 @@ class Sockets {
     if (!connection.stream.detach(begin, size)) note_failure(connection);
   }
 
+  void pause(Connection& connection, bool pauses) {
+    connection.stream.pause(pauses);
+    if (pauses) return;
+    // No event says what has arrived before.
+    if (!std::exchange(connection.is_unfinished, true)) unfinished_.push_back(&connection);
+    host_.wake(endpoint_);
+  }
+
   void disconnect(Connection& connection) {
     std::erase(unfinished_, &connection);
     std::erase(failed_, &connection);
@@ -289,6 +297,7 @@ constexpr cn_transport_table make_table() {
   table.version = CN_TRANSPORT_VERSION;
   table.name = "sockets";
   table.schemes = "tcp,unix";
+  table.has_hosts = true;
   table.has_streams = true;
   table.open = open;
   table.close = [](cn_transport* transport) { delete &transport_of(transport); };
@@ -310,6 +319,10 @@ constexpr cn_transport_table make_table() {
   table.detach = [](cn_connection* handle, const void* begin, uint64_t size) {
     Connection& connection = connection_of(handle);
     connection.owner.detach(connection, begin, size);
+  };
+  table.pause = [](cn_connection* handle, bool pauses) {
+    Connection& connection = connection_of(handle);
+    connection.owner.pause(connection, pauses);
   };
   table.has_unsent = [](cn_connection* handle) { return connection_of(handle).stream.has_unsent(); };
   table.reaches_memory = [](cn_connection* handle) {

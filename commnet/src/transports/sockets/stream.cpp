@@ -71,6 +71,7 @@ bool Stream::flush() {
 void Stream::report_failure() {
   if (failure_ == 0) return;
   // What the other side has sent before it closed the connection is still to be read.
+  is_paused_ = false;
   for (bool is_dry = false; !is_dry && !is_broken_;) receive(&is_dry);
   fail(failure_);
 }
@@ -112,7 +113,13 @@ void Stream::on_writable() {
 bool Stream::receive(bool* is_dry) {
   bool did = false;
   *is_dry = false;
+  // What was received before a pause comes first.
+  if (begin_ < end_ && !is_paused_ && !parse()) return true;
   for (uint64_t received = 0; received < kTurn && !is_broken_;) {
+    if (is_paused_) {
+      *is_dry = true;
+      return did;
+    }
     iovec parts[2];
     const bool in_place = is_in_payload_ && payload_ && left_ > kInPlace && begin_ == end_;
     if (begin_ == end_) begin_ = end_ = 0;
@@ -166,7 +173,7 @@ void Stream::take_greeting() {
 
 bool Stream::parse() {
   if (neighbour_ && greeting_size_ < sizeof greeting_) take_greeting();
-  while (begin_ < end_) {
+  while (begin_ < end_ && !is_paused_) {
     const uint64_t here = end_ - begin_;
     if (!is_in_payload_) {
       const uint64_t taken = std::min<uint64_t>(here, CN_FRAME_HEADER - header_size_);
@@ -185,7 +192,7 @@ bool Stream::parse() {
     begin_ += taken;
     if (left_ == 0 && !end()) return false;
   }
-  begin_ = end_ = 0;
+  if (begin_ == end_) begin_ = end_ = 0;
   return true;
 }
 

@@ -29,6 +29,8 @@ class Stream {
   // Returns false if the connection has failed, which report_failure() reports.
   bool flush();
   void report_failure();
+  // Receives nothing until it goes on.
+  void pause(bool pauses) { is_paused_ = pauses; }
   // Returns false like flush().
   bool detach(const void* begin, uint64_t size);
   // The socket can be written to: it is connected, or takes more bytes.
@@ -47,7 +49,7 @@ class Stream {
   const cn_transport_host& host_;
   const Descriptor socket_;
   cn_host_connection* connection_ = nullptr;
-  bool is_connected_, is_broken_ = false, is_full_ = false;
+  bool is_connected_, is_broken_ = false, is_full_ = false, is_paused_ = false;
   int failure_ = 0;
   const std::unique_ptr<Neighbour> neighbour_;
   uint64_t greeting_size_ = 0;  // bytes of it that are here

@@ -42,7 +42,7 @@ Address parse_tcp(const std::string& url, std::string_view rest) {
   if (host.front() == '[' && host.back() == ']') host = host.substr(1, host.size() - 2);
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
-  hints.ai_flags = AI_NUMERICSERV;
+  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
   addrinfo* found = nullptr;
   if (const int code = getaddrinfo(host.c_str(), port.c_str(), &hints, &found))
     fail(CN_INVALID_ARGUMENT, "'%s': %s", url.c_str(), gai_strerror(code));

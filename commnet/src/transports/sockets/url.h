@@ -1,4 +1,4 @@
-// Addresses of sockets: "tcp://host:port", "tcp://[::1]:port", "unix:/a/path" and "unix:@name" without a file.
+// Addresses of sockets: "tcp://127.0.0.1:port", "tcp://[::1]:port", "unix:/a/path" and "unix:@name" without a file.
 #ifndef COMMNET_TRANSPORTS_SOCKETS_URL_H_
 #define COMMNET_TRANSPORTS_SOCKETS_URL_H_
 
@@ -20,7 +20,7 @@ struct Address {
   std::string file() const;
 };
 
-// Throws Error. Names of hosts are looked up, which may take a while.
+// Throws Error. The host must be a number.
 Address parse(const std::string& url);
 // Returns the URL of the address that a socket is bound to.
 std::string url_of(const Descriptor& socket);
