@@ -304,6 +304,7 @@ void Connection::welcome(cn_status status, const std::string& text, uint8_t flag
 void Connection::take_welcome() {
   std::string text;
   const Welcome welcome = split<Welcome>(control_, text);
+  if (frame_.status > CN_INTERNAL_ERROR) fail(CN_DENIED, "the other side sent a status that there is not");
   const auto status = static_cast<cn_status>(frame_.status);
   if (status == CN_FULL) {
     // The other side has begun a connection, too, or there is one: the operation ends with that.

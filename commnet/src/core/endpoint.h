@@ -27,20 +27,10 @@
 #include "core/operation.h"
 #include "core/peer.h"
 #include "core/secure.h"
+#include "core/settings.h"
+#include "core/status.h"
 
 namespace commnet {
-
-struct Settings {
-  std::string name, transports, listen;
-  Key key{};
-  bool is_manual = false;
-  Clock::duration busy_poll{}, peer_timeout{};
-  uint32_t streams = 0;
-  uint64_t receive_window = 0, send_limit = 0, message_limit = 0;
-};
-
-// Returns the settings that options ask for. Throws Error.
-Settings settings_of(const cn_endpoint_options* options);
 
 class Endpoint final : public std::enable_shared_from_this<Endpoint> {
  public:
@@ -204,6 +194,9 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   void let_others(Lock& lock);
   void lower_wake_signal();
 
+  // When a connection is tried again that something was in the way of.
+  static constexpr Clock::duration kAgain = std::chrono::milliseconds(50);
+
   const Settings settings_;
   std::string address_;
   mutable std::mutex mutex_;
@@ -244,6 +237,25 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   SpareNotices spare_notices_;
   bool watches_peers_ = false;
 };
+
+template <class Start>
+void Endpoint::start(const OperationPointer& operation, Start&& start) {
+  Lock lock = take_lock();
+  require_open();
+  try {
+    begin(operation);
+    start();
+  } catch (...) {
+    // The caller hears of it by the status alone.
+    operation->done = nullptr;
+    operation->flags = 0;
+    if (operation->queue) operation->queue->take_back(operation);
+    finish(operation, CN_CANCELLED, {});
+    after_call(lock);
+    throw;
+  }
+  after_call(lock);
+}
 
 }  // namespace commnet
 

@@ -18,6 +18,8 @@ constexpr uint64_t kPiece = 1 << 20;
 constexpr uint64_t kLongestControl = 4096;
 // Up to this size, what is written goes along with the request.
 constexpr uint64_t kEager = 16 << 10;
+// From this size on, bytes are copied from the memory of the other process, where that is possible.
+constexpr uint64_t kPulled = 64 << 10;
 
 enum class FrameType : uint8_t {
   // The handshake, see handshake.h.

@@ -19,6 +19,7 @@
 #include "core/notice.h"
 #include "core/operation.h"
 #include "core/secure.h"
+#include "core/status.h"
 
 namespace commnet {
 
@@ -197,6 +198,18 @@ class Peer {
   std::deque<uint64_t> copying_;         // what this process copies from the peer's: ids of own reads
   std::deque<uint64_t> copying_served_;  // and of the peer's writes
 };
+
+template <class Body>
+void Peer::guard(Body&& body) noexcept {
+  try {
+    body();
+  } catch (...) {
+    if (is_connected_ && !connections_.empty()) main().close(set_error_of_exception(), cn_error());
+  }
+}
+
+// Throws the error of a peer that does not follow the protocol: it sent "what".
+[[noreturn]] void fail_protocol(const char* what);
 
 }  // namespace commnet
 

@@ -1,0 +1,122 @@
+// How messages get to their handlers.
+#include "core/endpoint.h"
+#include "core/status.h"
+
+namespace commnet {
+
+void Endpoint::set_handler(uint32_t number, cn_handler function, void* user, bool as_event) {
+  Lock lock = take_lock();
+  require_open();
+  if (!function && !as_event) {
+    handlers_.erase(number);
+  } else {
+    handlers_[number] = {function, user, as_event};
+    // They are older than all that are ready.
+    for (auto next = unclaimed_.end(); next != unclaimed_.begin();) {
+      const auto each = std::prev(next);
+      if (each->message->handler == number)
+        ready_.splice(ready_.begin(), unclaimed_, each);
+      else
+        next = each;
+    }
+  }
+  ++handlers_version_;
+  wait_for_handler(lock, number);
+  after_call(lock);
+}
+
+void Endpoint::wait_for_handler(Lock& lock, uint32_t number) {
+  const uint64_t running = running_;
+  if (running == 0 || static_cast<uint32_t>(running) != number || worker_ == std::this_thread::get_id()) return;
+  while (running_ == running) changed_.wait_for(lock, std::chrono::milliseconds(1));
+}
+
+void Endpoint::deliver(std::unique_ptr<cn_message> message) noexcept {
+  Notices notice = std::move(message->notice);
+  notice.front().message = message.release();
+  ready_.splice(ready_.end(), notice);
+}
+
+Notices Endpoint::claim() noexcept {
+  Notices claimed;
+  while (!ready_.empty()) {
+    const auto each = ready_.begin();
+    if (each->operation) {
+      claimed.splice(claimed.end(), ready_, each);
+      continue;
+    }
+    cn_message& message = *each->message;
+    const auto found = handlers_.find(message.handler);
+    if (found == handlers_.end()) {
+      unclaimed_.splice(unclaimed_.end(), ready_, each);
+    } else if (found->second.as_event) {
+      message.is_kept = true;
+      each->kind = CN_EVENT_MESSAGE;
+      each->user = found->second.user;
+      each->peer = message.peer;
+      Notices event;
+      event.splice(event.end(), ready_, each);
+      push(event);
+    } else {
+      each->handler = found->second;
+      claimed.splice(claimed.end(), ready_, each);
+    }
+  }
+  return claimed;
+}
+
+size_t Endpoint::trim_unclaimed(const Peer* leaving) noexcept {
+  // Those that are ready may belong there, too.
+  Notices claimed = claim();
+  ready_.splice(ready_.begin(), claimed);
+  const auto is_left = [](const cn_message& message) {
+    return !message.peer->is_connected() || message.peer->session() != message.session;
+  };
+  uint64_t held = 0;
+  for (const Notice& each : unclaimed_)
+    if (is_left(*each.message)) held += each.message->cost();
+  size_t freed = 0;
+  for (auto next = unclaimed_.end(); held > settings_.receive_window && next != unclaimed_.begin();) {
+    const auto each = std::prev(next);
+    if (!is_left(*each->message)) {
+      next = each;
+      continue;
+    }
+    held -= each->message->cost();
+    if (each->message->peer == leaving) ++freed;
+    delete each->message;
+    unclaimed_.erase(each);
+  }
+  return freed;
+}
+
+void Endpoint::release(cn_message* message) {
+  if (--message->owners > 0) return;
+  const std::unique_ptr<cn_message> owned(message);
+  const std::shared_ptr<Endpoint> keeps = owned->endpoint;
+  if (is_inherited()) return;
+  Lock lock = take_lock();
+  if (is_closing_) return;
+  Peer& peer = *owned->peer;
+  if (peer.is_connected() && peer.session() == owned->session) peer.give_back(owned->cost());
+  spare_memory_.put(std::move(owned->memory));
+  after_call(lock);
+}
+
+bool Endpoint::run_handler(Notice& notice, uint64_t version) noexcept {
+  cn_message* const message = std::exchange(notice.message, nullptr);
+  if (++calls_ == 0) ++calls_;
+  // Either this thread sees that handlers have changed, or the one that has changed them sees that this one runs.
+  running_ = uint64_t{calls_} << 32 | message->handler;
+  const bool runs = handlers_version_ == version;
+  if (runs) {
+    notice.handler.function(notice.handler.user, message);
+    release(message);
+  } else {
+    notice.message = message;
+  }
+  running_ = 0;
+  return runs;
+}
+
+}  // namespace commnet
