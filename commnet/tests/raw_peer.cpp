@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -128,6 +129,20 @@ cn_status RawPeer::greet(const std::string& name, const std::string& secret, uin
     return CN_PEER_LOST;
   link_.assign(arrived.payload.begin() + 8, arrived.payload.begin() + 40);
   return static_cast<cn_status>(arrived.frame.status);
+}
+
+bool RawPeer::answer(const std::string& name, const std::string& secret, uint16_t status) {
+  Arrived hello, proof;
+  if (!receive(hello) || hello.frame.type != FrameType::kHello) return false;
+  Buffer challenge(64, 0);
+  challenge.insert(challenge.end(), name.begin(), name.end());
+  const Buffer own = prove(secret, "accepts", hello.payload, challenge);
+  std::copy(own.begin(), own.end(), challenge.begin() + 32);
+  if (!send_right({.type = FrameType::kChallenge}, challenge.data(), challenge.size()) || !receive(proof) ||
+      proof.frame.type != FrameType::kProof)
+    return false;
+  const Buffer welcome(40, 0);
+  return send_right({.type = FrameType::kWelcome, .status = status}, welcome.data(), welcome.size());
 }
 
 }  // namespace commnet::tests

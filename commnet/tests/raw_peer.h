@@ -21,6 +21,8 @@ class RawPeer {
 
   // Connects to the first tcp:// URL of an address.
   explicit RawPeer(const std::string& address);
+  // Takes over a socket that it has accepted.
+  explicit RawPeer(int socket) : socket_(socket) {}
   RawPeer(const RawPeer&) = delete;
   ~RawPeer();
 
@@ -28,6 +30,8 @@ class RawPeer {
   // of the welcome, or CN_PEER_LOST.
   cn_status greet(const std::string& name, const std::string& secret, uint32_t stream = 0,
                   const std::vector<uint8_t>& link = std::vector<uint8_t>(32));
+  // Answers the handshake of an endpoint that has connected, with a status at its end. Returns whether it came so far.
+  bool answer(const std::string& name, const std::string& secret, uint16_t status);
   const std::vector<uint8_t>& link() const { return link_; }
 
   bool send_bytes(const void* data, size_t size);

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds the library with libFuzzer, AddressSanitizer and UndefinedBehaviorSanitizer, and tries out N inputs for each of
-# the targets: frames of strangers (handshake), frames of hostile peers (frames), URLs, options, tokens and files (texts).
+# the targets: frames of strangers (handshake), of those whom an endpoint connects to (answers), of hostile peers (frames);
+# URLs, options, tokens and files (texts).
 # Usage: tools/fuzz.sh [N (default: 200000) [target...]]
 # COMMNET_BUILD_FOLDER says where to build (default: build/fuzz), CXX with what (default: the first clang++ there is),
 # COMMNET_FUZZ_SEED where to begin (default: 1). The corpus of inputs is kept there for the next run.
@@ -26,7 +27,7 @@ for file in "$source"/src/core/*.cpp "$source"/src/jobs/*.cpp "$source"/src/tran
   fi
 done
 printf %s "$outdated" | xargs -r -P "$(nproc)" -L 1 sh -c "exec $compiler $(printf %s "$flags" | sed 's/[&"]/\\&/g') -fsanitize=fuzzer-no-link -c \"\$0\" -o \"\$1\""
-for target in ${*:-handshake frames texts}; do
+for target in ${*:-handshake answers frames texts}; do
   "$compiler" $flags -fsanitize=fuzzer -Wl,--wrap=getaddrinfo "$source/tests/fuzz/${target}_fuzz.cpp" $objects \
     $(pkg-config --libs libsodium) -o "$folder/${target}_fuzz"
   mkdir -p "$folder/corpus_$target"

@@ -288,6 +288,8 @@ void Connection::decide() {
   if (peer.is_connected()) return welcome(CN_FULL, "the endpoints are connected already");
   if (endpoint_.connects_to(other_name_) && endpoint_.settings().name < other_name_)
     return welcome(CN_FULL, "the endpoints are connecting already", kComing);
+  if (endpoint_.holds_too_much())
+    return welcome(CN_UNREACHABLE, "messages of peers that have left wait for cn_next_event() there");
   fill_randomly(link_);
   welcome(CN_OK, {});
   open(peer);

@@ -21,7 +21,7 @@ struct Script {
   cn_transport_host host{};
   cn_host_endpoint* endpoint = nullptr;
   cn_host_connection* connection = nullptr;
-  bool begins = false, is_broken = false;
+  bool begins = false, connects = false, is_broken = false;
   std::vector<std::pair<Frame, std::vector<uint8_t>>> frames;  // to be received
   size_t next = 0;
   std::vector<std::pair<Frame, std::vector<uint8_t>>> sent;
@@ -58,6 +58,11 @@ bool progress(cn_transport*) {
     if (!script.connection) std::abort();
     did = true;
   }
+  if (std::exchange(script.connects, false)) {
+    ++script.events;
+    script.host.connected(script.connection);
+    did = true;
+  }
   for (const uint64_t cookie : std::exchange(script.cookies, {}))
     if (script.connection && !script.is_broken) script.host.sent(script.connection, cookie);
   while (script.connection && !script.is_broken && script.next < script.frames.size()) {
@@ -85,7 +90,13 @@ cn_transport_table make_table() {
   table.address = [](cn_transport*) { return ""; };
   table.descriptor = [](cn_transport*) { return -1; };
   table.progress = progress;
-  table.connect = [](cn_transport*, const char*, cn_host_connection*, cn_connection**) { return CN_UNREACHABLE; };
+  table.connect = [](cn_transport*, const char*, cn_host_connection* host, cn_connection** opened) {
+    if (script.connection) return CN_UNREACHABLE;
+    script.connection = host;
+    script.connects = true;
+    *opened = connection();
+    return CN_OK;
+  };
   table.disconnect = [](cn_connection*) {
     script.connection = nullptr;
     ++script.events;
@@ -170,6 +181,18 @@ void greet(const World& world) {
   world.run();
 }
 
+// Answers the greeting of the endpoint, which has begun the connection.
+void answer(const World& world) {
+  if (script.sent.empty()) std::abort();
+  const std::vector<uint8_t> hello = script.sent.back().second;
+  std::vector<uint8_t> challenge(32 + 32, 0);
+  challenge.push_back('r');
+  const Proof proof = prove(key_of({}), "accepts", hello, challenge);
+  std::copy(proof.begin(), proof.end(), challenge.begin() + 32);
+  add_frame({.type = FrameType::kChallenge}, challenge);
+  world.run();
+}
+
 class Input {
  public:
   Input(const uint8_t* bytes, size_t size) : bytes_(bytes), left_(size) {}
@@ -240,7 +263,7 @@ Frame make_frame(Input& input, const World& world, std::vector<uint8_t>& payload
 
 }  // namespace
 
-void try_out(const uint8_t* bytes, size_t size, bool opens) {
+void try_out(const uint8_t* bytes, size_t size, Start start) {
   static World& world = *new World;
   Input input(bytes, size);
   script.frames.clear();
@@ -248,10 +271,15 @@ void try_out(const uint8_t* bytes, size_t size, bool opens) {
   script.sent.clear();
   script.cookies.clear();
   script.is_broken = false;
-  script.begins = true;
-  world.run();
   cn_operation* operations[3] = {};
-  if (opens) {
+  if (start == Start::kAnswers) {
+    if (cn_connect(world.endpoint, "script:r", nullptr, &operations[0]) != CN_OK) std::abort();
+  } else {
+    script.begins = true;
+  }
+  world.run();
+  if (start == Start::kAnswers && input.byte() % 4 != 0) answer(world);
+  if (start == Start::kPeer) {
     greet(world);
     cn_peer* const peer = cn_find_peer(world.endpoint, "r");
     if (!peer) std::abort();
@@ -273,8 +301,8 @@ void try_out(const uint8_t* bytes, size_t size, bool opens) {
   world.run();
   // No write to what can only be read.
   if (world.readable != world.untouched) std::abort();
-  if (opens)
-    if (cn_peer* const peer = cn_find_peer(world.endpoint, "r")) cn_disconnect(peer);
+  if (start == Start::kAnswers) cn_cancel(operations[0]);
+  if (cn_peer* const peer = cn_find_peer(world.endpoint, "r")) cn_disconnect(peer);
   if (script.connection && !script.is_broken) {
     script.is_broken = true;
     script.host.broken(script.connection, CN_PEER_LOST, "the end");

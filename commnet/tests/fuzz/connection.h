@@ -9,9 +9,15 @@
 
 namespace commnet::fuzz {
 
-// Gives a fresh connection to an endpoint, with a hostile peer behind it, and then frames of which the bytes are made.
-// With `opens`, the peer has completed the handshake before. Nothing may go wrong, whatever the bytes are.
-void try_out(const uint8_t* bytes, size_t size, bool opens);
+enum class Start {
+  kStranger,  // a stranger has connected
+  kPeer,      // a hostile peer has connected, and completed the handshake
+  kAnswers    // the endpoint connects to somebody, who may know the secret
+};
+
+// Gives a fresh connection to an endpoint, with a hostile program behind it, and then frames of which the bytes are
+// made. Nothing may go wrong, whatever the bytes are.
+void try_out(const uint8_t* bytes, size_t size, Start start);
 
 }  // namespace commnet::fuzz
 

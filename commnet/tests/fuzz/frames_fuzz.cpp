@@ -2,6 +2,6 @@
 #include "connection.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
-  commnet::fuzz::try_out(bytes, size, true);
+  commnet::fuzz::try_out(bytes, size, commnet::fuzz::Start::kPeer);
   return 0;
 }
