@@ -6,6 +6,10 @@ add_test(NAME commnet_install
                  "-DCXX_COMPILER=${CMAKE_CXX_COMPILER}" "-DPKG_CONFIG=${PKG_CONFIG_EXECUTABLE}"
                  -P "${PROJECT_SOURCE_DIR}/cmake/install_test.cmake")
 set_tests_properties(commnet_install PROPERTIES TIMEOUT 120)
+add_test(NAME commnet_within_a_project
+         COMMAND "${CMAKE_COMMAND}" -S "${PROJECT_SOURCE_DIR}/cmake/parent" -B "${PROJECT_BINARY_DIR}/parent"
+                 "-DCOMMNET=${PROJECT_SOURCE_DIR}" "-DCMAKE_C_COMPILER=${CMAKE_C_COMPILER}"
+                 "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}")
 
 find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
