@@ -153,6 +153,37 @@ TEST_P(Callbacks, AWaitEndsAfterTheCallback) {
   }
 }
 
+TEST_P(Callbacks, ACallbackCannotWait) {
+  struct Tried {
+    cn_endpoint* endpoint;
+    cn_operation* other = nullptr;
+    std::atomic<int> refused{-1};
+  } tried{b.get()};
+  // Nobody takes it: the window fills.
+  const std::string text(20'000, 'x');
+  ASSERT_EQ(cn_send(to_b, 5, 0, text.data(), text.size(), nullptr, nullptr), CN_OK);
+  const auto handler = [](void* user, cn_message* message) {
+    Tried& of = *static_cast<Tried*>(user);
+    cn_event event{};
+    event.struct_size = sizeof event;
+    cn_peer* peers[2];
+    const cn_job_options options{sizeof options, 0, 2, "file:/nowhere", 10};
+    cn_operation* connecting = nullptr;
+    int refused = 0;
+    refused += cn_connect(of.endpoint, "unix:@commnet-nobody", nullptr, &connecting) == CN_OK &&
+               (cn_wait(connecting, -1) == CN_INVALID_ARGUMENT || cn_test(connecting, nullptr));
+    cn_operation_release(connecting);
+    refused += cn_next_event(of.endpoint, &event, -1) == CN_INVALID_ARGUMENT;
+    refused += cn_progress(of.endpoint, -1) == CN_INVALID_ARGUMENT;
+    refused += cn_join(of.endpoint, &options, peers, 2) == CN_INVALID_ARGUMENT;
+    (void)message;
+    of.refused = refused;
+  };
+  ASSERT_EQ(cn_set_handler(b.get(), 5, handler, &tried), CN_OK);
+  EXPECT_TRUE(soon([&] { return tried.refused >= 0; }));
+  EXPECT_EQ(tried.refused, 3 + (cn_connect(b.get(), "unix:@commnet-nobody", nullptr, nullptr) == CN_OK));
+}
+
 // The callback itself finds its operation ended.
 TEST_P(Callbacks, ACallbackSeesTheEndOfItsOperation) {
   struct Seen {
@@ -218,6 +249,37 @@ TEST(Unclaimed, MessagesOfPeersThatHaveLeftTakeOneWindow) {
   const auto handler = [](void* user, cn_message*) { ++*static_cast<std::atomic<int>*>(user); };
   ASSERT_EQ(cn_set_handler(b.get(), 1, handler, &count), CN_OK);
   EXPECT_TRUE(soon([&] { return count == 3; }));
+}
+
+// Events that nobody takes are not thrown away: no further peers are taken until they are.
+TEST(Unclaimed, EventsOfPeersThatHaveLeftKeepOthersOut) {
+  const EndpointHandle b =
+      make_endpoint("b", "sockets", [](cn_endpoint_options& options) { options.receive_window = 1000; });
+  ASSERT_EQ(cn_set_event_handler(b.get(), 1, nullptr), CN_OK);
+  const std::string text(800, 'x');
+  const auto connect_to_b = [&](const EndpointHandle& a, cn_operation** op) {
+    return cn_connect(a.get(), cn_endpoint_address(b.get()), nullptr, op);
+  };
+  for (int i = 0; i < 2; ++i) {
+    EndpointHandle a = make_endpoint("a" + std::to_string(i), "sockets");
+    cn_peer* const to_b = connect(a.get(), cn_endpoint_address(b.get()));
+    ASSERT_EQ(complete([&](cn_operation** op) { return cn_send(to_b, 1, 0, text.data(), text.size(), nullptr, op); }),
+              CN_OK);
+    const std::string name = cn_endpoint_name(a.get());
+    a.reset();
+    EXPECT_TRUE(soon([&] { return cn_find_peer(b.get(), name.c_str()) == nullptr; }));
+  }
+  const EndpointHandle late = make_endpoint("late", "sockets");
+  EXPECT_EQ(complete([&](cn_operation** op) { return connect_to_b(late, op); }), CN_UNREACHABLE);
+  EXPECT_NE(std::string(cn_error()).find("wait for cn_next_event()"), std::string::npos) << cn_error();
+  cn_event event{};
+  event.struct_size = sizeof event;
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(cn_next_event(b.get(), &event, kPatience), CN_OK);
+    EXPECT_EQ(cn_message_size(event.message), text.size());
+    cn_message_release(event.message);
+  }
+  EXPECT_EQ(complete([&](cn_operation** op) { return connect_to_b(late, op); }), CN_OK) << cn_error();
 }
 
 }  // namespace

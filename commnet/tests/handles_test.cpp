@@ -80,6 +80,8 @@ TEST(Handles, SizesAndTimesOfAllKinds) {
   cn_memory* memory = nullptr;
   EXPECT_EQ(cn_memory_register(a.get(), handler == nullptr ? nullptr : &count, SIZE_MAX, CN_READ, &memory),
             CN_INVALID_ARGUMENT);
+  for (const size_t size : {SIZE_MAX, SIZE_MAX / 2 + 1})
+    EXPECT_EQ(cn_send(to_a, 1, 0, text.data(), size, nullptr, nullptr), CN_INVALID_ARGUMENT);
   cn_token token{};
   EXPECT_EQ(complete([&](cn_operation** op) { return cn_read(to_a, &token, 0, nullptr, 0, nullptr, op); }), CN_DENIED);
   cn_event event{};

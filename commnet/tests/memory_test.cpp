@@ -145,6 +145,23 @@ TEST_P(OutOfMemory, EachOperationHasAnEnd) {
   }
 }
 
+TEST_P(OutOfMemory, EndpointsAreCreatedOrNot) {
+  const std::string transport = GetParam();
+  for (int64_t first = 0; first < 200; ++first) {
+    cn_endpoint_options options{};
+    options.struct_size = sizeof options;
+    options.name = "a name that is longer than a short text";
+    options.transports = transport == "memory" ? "memory" : "sockets";
+    if (transport == "tcp") options.listen = "tcp://127.0.0.1:0";
+    cn_endpoint* endpoint = nullptr;
+    fail_allocations(first, 1);
+    const cn_status status = cn_endpoint_create(&options, &endpoint);
+    fail_allocations(0, 0);
+    EXPECT_TRUE(status == CN_OK || status == CN_OUT_OF_MEMORY) << cn_error();
+    cn_endpoint_close(endpoint);
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Transports, OutOfMemory, testing::Values("memory", "unix", "tcp", "ucx"),
                          [](const auto& info) { return std::string(info.param); });
 

@@ -1,4 +1,5 @@
 // The C API.
+#include <cstdint>
 #include <deque>
 #include <mutex>
 #include <new>
@@ -59,6 +60,8 @@ void begin_move(cn_peer* to, Operation::Kind kind, const void* data, size_t size
                 cn_operation** result, Fill&& fill) {
   Peer& peer = peer_of(to);
   if (data == nullptr && size > 0) fail(CN_INVALID_ARGUMENT, "the address of the bytes is NULL");
+  if (size > PTRDIFF_MAX || reinterpret_cast<uintptr_t>(data) + size < size)
+    fail(CN_INVALID_ARGUMENT, "size is larger than any memory");
   Endpoint& endpoint = peer.endpoint();
   begin(endpoint.shared_from_this(), kind, call, result, [&](const OperationPointer& operation) {
     operation->peer = &peer;

@@ -75,6 +75,13 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
     return peer.transport();
   }
   void progress(int64_t timeout_ms);
+  // Throws Error on the thread that runs a callback.
+  void refuse_in_callbacks() const {
+    const Lock lock = take_lock();
+    refuse_callbacks();
+  }
+  // Returns whether more events of peers that have left wait than one window holds: it takes no new peers then.
+  bool holds_too_much() const;
   // Says to a peer that this endpoint is connected with all members of a job. Throws Error if it has left.
   void say_ready(Peer& peer, uint64_t job);
   // Waits until a peer has said so; returns whether it has. Throws Error if it has left before.

@@ -65,20 +65,33 @@ Notices Endpoint::claim() noexcept {
   return claimed;
 }
 
+namespace {
+
+// Returns whether the peer of a message has left since it arrived.
+bool has_left(const cn_message& message) {
+  return !message.peer->is_connected() || message.peer->session() != message.session;
+}
+
+}  // namespace
+
+bool Endpoint::holds_too_much() const {
+  uint64_t held = 0;
+  for (const Notice& each : events_)
+    if (each.message && has_left(*each.message)) held += each.message->cost();
+  return held > settings_.receive_window;
+}
+
 size_t Endpoint::trim_unclaimed(const Peer* leaving) noexcept {
   // Those that are ready may belong there, too.
   Notices claimed = claim();
   ready_.splice(ready_.begin(), claimed);
-  const auto is_left = [](const cn_message& message) {
-    return !message.peer->is_connected() || message.peer->session() != message.session;
-  };
   uint64_t held = 0;
   for (const Notice& each : unclaimed_)
-    if (is_left(*each.message)) held += each.message->cost();
+    if (has_left(*each.message)) held += each.message->cost();
   size_t freed = 0;
   for (auto next = unclaimed_.end(); held > settings_.receive_window && next != unclaimed_.begin();) {
     const auto each = std::prev(next);
-    if (!is_left(*each->message)) {
+    if (!has_left(*each->message)) {
       next = each;
       continue;
     }

@@ -7,8 +7,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <string_view>
-#include <system_error>
 #include <thread>
 
 #include "core/status.h"
@@ -73,7 +73,7 @@ std::shared_ptr<Lookup> Lookup::begin(const std::string& url, std::function<void
       --threads;
       done();
     }).detach();
-  } catch (const std::system_error& error) {
+  } catch (const std::exception& error) {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     --threads;
     fail(CN_SYSTEM_ERROR, "cannot look up the host of '%s': %s", url.c_str(), error.what());

@@ -88,6 +88,7 @@ extern "C" cn_status cn_join(cn_endpoint* endpoint, const cn_job_options* option
     if (endpoint == nullptr || peers == nullptr) fail(CN_INVALID_ARGUMENT, "endpoint or peers is NULL");
     const std::shared_ptr<Endpoint> joining = endpoint->endpoint.lock();
     if (!joining) fail(CN_CLOSED, "the endpoint is closed");
+    joining->refuse_in_callbacks();
     const Job job = job_of(joining, options);
     cn_endpoint own{job.endpoint};  // `endpoint` may be closed meanwhile
     if (capacity < job.size) fail(CN_INVALID_ARGUMENT, "peers has %u entries, the job %u", capacity, job.size);
