@@ -32,8 +32,8 @@ class Exchange {
   int run() {
     const Spared spared;
     cn_peer* const peer = connect();
+    const std::string text(40'000, 'x');  // until all has ended
     if (peer) {
-      const std::string text(40'000, 'x');
       for (int i = 0; i < 3; ++i) {
         const size_t size = i == 1 ? text.size() : 10;
         begin([&](const cn_call* call) { return cn_send(peer, kEcho, 0, text.data(), size, call, nullptr); }, CN_COPY);
