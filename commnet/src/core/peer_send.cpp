@@ -203,7 +203,8 @@ bool Peer::send_transfer_piece() {
   if (found == operations_.end()) return true;
   Operation& write = *found->second;
   const Frame frame{.type = FrameType::kWritePiece, .id = id, .offset = write.sent};
-  write.sent += send_piece(*connection, frame, write.data + write.sent, write.size - write.sent, {nullptr, nullptr});
+  write.sent +=
+      send_piece(*connection, frame, write.data + write.sent, write.size - write.sent, {found->second, nullptr});
   if (write.sent < write.size) turns.push_back(id);
   return true;
 }
@@ -213,7 +214,8 @@ void Peer::sent(uint64_t cookie) noexcept {
   if (found == flights_.end()) return;
   const OperationPointer operation = std::move(found->second.operation);
   flights_.erase(found);
-  if (operation && --operation->cookies == 0 && operation->sent == operation->size) finish(operation, CN_OK);
+  if (!operation || --operation->cookies > 0 || operation->kind != Operation::Kind::kSend) return;
+  if (operation->sent == operation->size) finish(operation, CN_OK);
 }
 
 }  // namespace commnet
