@@ -86,5 +86,26 @@ TEST(Liveness, ACutNetworkIsALostPeer) {
   cn_operation_release(operation);
 }
 
+// A socket that is closed while something was received and not read takes with it what is still to be sent.
+TEST(Liveness, WhatWasSentArrivesThoughAnswersAreNotRead) {
+  const EndpointHandle b = make("b");
+  std::atomic<size_t> arrived{0};
+  ASSERT_EQ(cn_set_handler(b.get(), 1, count, &arrived), CN_OK);
+  const Relay relay(cn_endpoint_address(b.get()), 500);
+  EndpointHandle a = make_endpoint("a", "sockets", [](cn_endpoint_options& options) {
+    options.flags = CN_MANUAL_PROGRESS;
+    options.listen = "tcp://127.0.0.1:0";
+    options.streams = 1;
+  });
+  cn_peer* const to_b = connect(a.get(), relay.address().c_str());
+  ASSERT_NE(to_b, nullptr);
+  const std::vector<char> bytes(200'000);
+  ASSERT_EQ(complete([&](cn_operation** op) { return cn_send(to_b, 1, 0, bytes.data(), bytes.size(), nullptr, op); }),
+            CN_OK);
+  usleep(kTimeout * 1000 / 2);  // b pings
+  a.reset();
+  EXPECT_TRUE(soon([&] { return arrived == bytes.size(); }, 3000)) << arrived;
+}
+
 }  // namespace
 }  // namespace commnet::tests

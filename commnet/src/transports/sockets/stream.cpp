@@ -1,5 +1,7 @@
 #include "transports/sockets/stream.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
@@ -49,6 +51,13 @@ bool Stream::send(const void* header, const void* payload, uint64_t size, uint64
   }
   is_full_ = outgoing_.size() >= kMostUnsent;
   return !is_full_;
+}
+
+bool Stream::has_unsent() const {
+  if (outgoing_.size() > 0) return true;
+  int under_way = 0;
+  const bool is_tcp = neighbour_ == nullptr;
+  return is_tcp && is_connected_ && !is_broken_ && ioctl(socket(), SIOCOUTQ, &under_way) == 0 && under_way > 0;
 }
 
 bool Stream::flush() {

@@ -22,7 +22,9 @@ class Stream {
   int socket() const { return socket_.number(); }
   void set_host(cn_host_connection* connection) { connection_ = connection; }
   bool is_broken() const { return is_broken_; }
-  bool has_unsent() const { return outgoing_.size() > 0; }
+  // Returns whether there are bytes that were not sent, or that are not at the other machine: they would be lost if the
+  // socket was closed while it has received something that was not read.
+  bool has_unsent() const;
   const Neighbour* neighbour() const { return neighbour_.get(); }
 
   bool send(const void* header, const void* payload, uint64_t size, uint64_t cookie);
