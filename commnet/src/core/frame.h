@@ -22,7 +22,7 @@ constexpr uint64_t kEager = 16 << 10;
 constexpr uint64_t kPulled = 64 << 10;
 
 enum class FrameType : uint8_t {
-  // The handshake, see handshake.h.
+  // The handshake, see connection.h.
   kHello = 1,
   kChallenge,
   kProof,

@@ -1,0 +1,228 @@
+// The handshake of connections.
+#include <cstring>
+
+#include "core/connection.h"
+#include "core/endpoint.h"
+#include "core/peer.h"
+#include "core/status.h"
+
+namespace commnet {
+
+namespace {
+
+constexpr size_t kLongestName = 255;
+
+// The payload of kHello, before the name.
+struct Hello {
+  uint32_t version;
+  uint32_t stream;
+  uint64_t window;
+  Key nonce;
+  Key link;
+};
+// The payload of kChallenge, before the name.
+struct Challenge {
+  Key nonce;
+  Proof proof;
+};
+// The payload of kWelcome, before the text.
+struct Welcome {
+  uint64_t window;
+  Key link;
+};
+
+template <class Head>
+std::vector<uint8_t> join(const Head& head, std::string_view text) {
+  std::vector<uint8_t> bytes(sizeof head + text.size());
+  std::memcpy(bytes.data(), &head, sizeof head);
+  std::memcpy(bytes.data() + sizeof head, text.data(), text.size());
+  return bytes;
+}
+
+template <class Head>
+Head split(const std::vector<uint8_t>& bytes, std::string& text) {
+  if (bytes.size() < sizeof(Head)) fail(CN_DENIED, "the other side sent a handshake that is too short");
+  Head head;
+  std::memcpy(&head, bytes.data(), sizeof head);
+  text.assign(bytes.begin() + sizeof head, bytes.end());
+  return head;
+}
+
+void check_name(const std::string& name) {
+  if (name.empty() || name.size() > kLongestName || name.find('\0') != std::string::npos)
+    fail(CN_DENIED, "the other side has a name that is not valid");
+}
+
+constexpr std::string_view kConnector = "connects", kAcceptor = "accepts";
+
+}  // namespace
+
+void Connection::connected() noexcept {
+  if (is_closed()) return;
+  try {
+    Hello hello{kProtocolVersion, stream_, endpoint_.settings().receive_window, {}, link_};
+    fill_randomly(hello.nonce);
+    hello_ = join(hello, endpoint_.settings().name);
+    state_ = State::kHello;
+    send({.type = FrameType::kHello}, hello_.data(), hello_.size());
+    flush();
+  } catch (...) {
+    return close(set_error_of_exception(), cn_error());
+  }
+  if (has_failed()) close_failed();
+}
+
+void Connection::take_handshake() {
+  const auto is = [&](FrameType type, State state, bool has_begun) {
+    return frame_.type == type && state_ == state && has_begun_ == has_begun;
+  };
+  if (is(FrameType::kHello, State::kHello, false)) return take_hello();
+  if (is(FrameType::kChallenge, State::kHello, true)) return take_challenge();
+  if (is(FrameType::kProof, State::kChallenged, false)) return take_proof();
+  if (is(FrameType::kWelcome, State::kProven, true)) return take_welcome();
+  fail(CN_DENIED, "the other side does not follow the handshake");
+}
+
+void Connection::take_hello() {
+  const Hello hello = split<Hello>(control_, other_name_);
+  if (hello.version != kProtocolVersion)
+    fail(CN_UNSUPPORTED, "the other side has version %u of the protocol, this one has %u", hello.version,
+         kProtocolVersion);
+  check_name(other_name_);
+  hello_ = control_;
+  stream_ = hello.stream;
+  link_ = hello.link;
+  other_window_ = hello.window;
+  Challenge challenge{};
+  fill_randomly(challenge.nonce);
+  challenge_ = join(challenge, endpoint_.settings().name);
+  // The proof is zero in what it covers.
+  challenge.proof = prove(endpoint_.settings().key, kAcceptor, hello_, challenge_);
+  const std::vector<uint8_t> sent = join(challenge, endpoint_.settings().name);
+  state_ = State::kChallenged;
+  send({.type = FrameType::kChallenge}, sent.data(), sent.size());
+  flush();
+}
+
+void Connection::take_challenge() {
+  Challenge challenge = split<Challenge>(control_, other_name_);
+  check_name(other_name_);
+  const Proof proof = std::exchange(challenge.proof, Proof{});
+  challenge_ = join(challenge, other_name_);
+  if (!are_same(proof, prove(endpoint_.settings().key, kAcceptor, hello_, challenge_)))
+    fail(CN_DENIED, "the other side does not know the secret");
+  if (operation_ && !operation_->expected_name.empty() && operation_->expected_name != other_name_)
+    fail(CN_UNREACHABLE, "the endpoint at '%s' is '%s', not '%s'", url_.c_str(), other_name_.c_str(),
+         operation_->expected_name.c_str());
+  const Proof own = prove(endpoint_.settings().key, kConnector, hello_, challenge_);
+  state_ = State::kProven;
+  send({.type = FrameType::kProof}, own.data(), own.size());
+  flush();
+  endpoint_.decide_waiting();
+}
+
+void Connection::take_proof() {
+  if (!are_same(control_, prove(endpoint_.settings().key, kConnector, hello_, challenge_)))
+    fail(CN_DENIED, "the other side does not know the secret");
+  if (other_name_ == endpoint_.settings().name)
+    return welcome(CN_INVALID_ARGUMENT, "an endpoint cannot connect to another one of the same name");
+  Peer& peer = endpoint_.peer_of(other_name_);
+  if (stream_ > 0) {
+    if (!peer.is_connected() || !are_same(peer.link(), link_))
+      return welcome(CN_DENIED, "no connection has this identity");
+    if (!peer.has_room()) return welcome(CN_DENIED, "there are too many connections already");
+    welcome(CN_OK, {});
+    peer_ = &peer;
+    state_ = State::kOpen;
+    return peer.add(*this);
+  }
+  decide();
+}
+
+void Connection::decide_or_close() noexcept {
+  try {
+    decide();
+  } catch (...) {
+    close(set_error_of_exception(), cn_error());
+  }
+  if (has_failed()) close_failed();
+}
+
+void Connection::decide() {
+  Peer& peer = endpoint_.peer_of(other_name_);
+  // If both connect at the same time, the connection of the endpoint with the smaller name is kept.
+  if (!peer.is_connected() && endpoint_.settings().name < other_name_ && endpoint_.connects_to_unknown()) {
+    state_ = State::kWaiting;
+    return;
+  }
+  if (peer.is_connected()) return welcome(CN_FULL, "the endpoints are connected already");
+  if (endpoint_.connects_to(other_name_) && endpoint_.settings().name < other_name_)
+    return welcome(CN_FULL, "the endpoints are connecting already", kComing);
+  if (endpoint_.holds_too_much())
+    return welcome(CN_UNREACHABLE, "messages of peers that have left wait for cn_next_event() there");
+  fill_randomly(link_);
+  welcome(CN_OK, {});
+  open(peer);
+}
+
+void Connection::welcome(cn_status status, const std::string& text, uint8_t flags) {
+  const std::vector<uint8_t> payload = join(Welcome{endpoint_.settings().receive_window, link_}, text);
+  send({.type = FrameType::kWelcome, .flags = flags, .status = static_cast<uint16_t>(status)}, payload.data(),
+       payload.size());
+  flush();
+  if (status != CN_OK) close(status, text.c_str());
+}
+
+void Connection::take_welcome() {
+  std::string text;
+  const Welcome welcome = split<Welcome>(control_, text);
+  if (frame_.status > CN_INTERNAL_ERROR) fail(CN_DENIED, "the other side sent a status that there is not");
+  const auto status = static_cast<cn_status>(frame_.status);
+  if (status == CN_FULL) {
+    // The other side has begun a connection, too, or there is one: the operation ends with that.
+    Peer& peer = endpoint_.peer_of(other_name_);
+    if (const OperationPointer operation = operation_) {
+      operation->peer = &peer;
+      if (peer.is_connected()) {
+        endpoint_.finish(operation, CN_OK, {});
+      } else {
+        // The other side may still have an earlier connection, which it will find broken.
+        operation->why = frame_.flags & kComing ? "'" + other_name_ + "' connects itself, without success"
+                                                : "'" + other_name_ + "' has not lost an earlier endpoint of this name";
+        operation->addresses.emplace_front(transport_, url_);
+        endpoint_.await(peer, operation);
+      }
+      operation_ = nullptr;
+    }
+    return close(CN_OK, "");
+  }
+  if (status != CN_OK) fail(status, "the other side refuses: %s", text.c_str());
+  other_window_ = welcome.window;
+  Peer& peer = endpoint_.peer_of(other_name_);
+  if (stream_ > 0) {
+    if (!peer.is_connected() || !are_same(peer.link(), link_) || !peer.has_room()) return close(CN_OK, "");
+    peer_ = &peer;
+    state_ = State::kOpen;
+    return peer.add(*this);
+  }
+  if (peer.is_connected()) {
+    if (operation_) operation_->peer = &peer;
+    return close(CN_OK, "");
+  }
+  link_ = welcome.link;
+  open(peer);
+}
+
+void Connection::open(Peer& peer) {
+  peer_ = &peer;
+  state_ = State::kOpen;
+  peer.join(*this, link_, other_window_);
+  if (const OperationPointer operation = std::exchange(operation_, nullptr)) {
+    operation->peer = &peer;
+    endpoint_.finish(operation, CN_OK, {});
+    endpoint_.add_streams(peer, *this);
+  }
+  endpoint_.joined(peer);
+}
+
+}  // namespace commnet
