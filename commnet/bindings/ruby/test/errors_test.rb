@@ -40,6 +40,15 @@ class ErrorsTest < CommnetTest
     assert_error(Commnet::Denied) { a.connect(stranger.address) }
   end
 
+  def test_objects_without_methods
+    a, _, peer = connected_pair
+    odd = BasicObject.new
+    assert_error(Commnet::WrongType, /number must be Integer/) { a.on_message(odd) { nil } }
+    assert_error(Commnet::WrongType, /number must be Integer/) { a.remove_handler(odd) }
+    sent = Array.new(20) { peer.send_message("x" * 1_000_000, handler: 1) }
+    assert_error(Commnet::WrongType, /timeout must be a number/) { sent.last.wait(timeout: odd) }
+  end
+
   def test_arguments_of_messages
     _, _, peer = connected_pair
     assert_error(Commnet::WrongType, /data must be String.*got Symbol/) { peer.send_message(:data, handler: 1) }

@@ -97,8 +97,8 @@ module Commnet
     def limit_of(timeout)
       return unless timeout
 
-      number = timeout.is_a?(Numeric) && timeout.real?
-      raise WrongType, "timeout must be a number of seconds, got #{timeout.class}" unless number
+      number = Numeric === timeout && timeout.real? # rubocop:disable Style/CaseEquality -- also of a BasicObject
+      raise WrongType, "timeout must be a number of seconds" unless number
       raise InvalidArgument, "timeout must be at least 0, got #{timeout}" unless timeout >= 0
 
       now + timeout if timeout < LONGEST_WAIT

@@ -147,13 +147,17 @@ module Commnet # rubocop:disable Style/Documentation -- documented in commnet.rb
     private
 
     def set_handler(number, block)
+      raise WrongType, "number must be Integer" unless Integer === number # rubocop:disable Style/CaseEquality
+
       was = @handlers[number]
-      @handlers[number] = block
-      receive(number, !block.nil?)
+      begin
+        @handlers[number] = block
+        receive(number, !block.nil?)
+      rescue StandardError
+        @handlers[number] = was
+        raise
+      end
       self
-    rescue StandardError
-      @handlers[number] = was
-      raise
     end
 
     # Returns the text that the library takes for an Array or a String of names.
