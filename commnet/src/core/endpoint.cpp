@@ -71,6 +71,7 @@ void Endpoint::open_transports() {
   const std::string listen = numbered_listen(tables);
   const cn_transport_settings settings{sizeof settings, settings_.name.c_str(), listen.c_str(),
                                        !settings_.transports.empty()};
+  transports_.reserve(tables.size());  // so that one that is open is kept, and closed at the end
   std::string urls;
   for (const cn_transport_table* const table : tables) {
     cn_transport* handle = nullptr;
