@@ -73,6 +73,7 @@ void Endpoint::open_transports() {
                                        !settings_.transports.empty()};
   transports_.reserve(tables.size());  // so that one that is open is kept, and closed at the end
   std::string urls;
+  transports_.reserve(tables.size());  // what is open is not lost
   for (const cn_transport_table* const table : tables) {
     cn_transport* handle = nullptr;
     const cn_status status =
