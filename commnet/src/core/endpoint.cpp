@@ -3,7 +3,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <sys/epoll.h>
 
 #include <algorithm>
 
@@ -56,24 +55,15 @@ Endpoint::~Endpoint() {
 }
 
 void Endpoint::open_transports() {
-  poller_ = Descriptor::checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
-  const auto watch = [](const Descriptor& poller, int descriptor) {
-    epoll_event event{EPOLLIN, {.fd = descriptor}};
-    if (epoll_ctl(poller.number(), EPOLL_CTL_ADD, descriptor, &event) != 0) fail_with_errno("epoll_ctl");
-  };
-  watch(poller_, wake_signal_.number());
-  if (settings_.is_manual) {
-    work_or_event_ = Descriptor::checked(epoll_create1(EPOLL_CLOEXEC), "epoll_create1");
-    watch(work_or_event_, poller_.number());
-    watch(work_or_event_, event_signal_.number());
-  }
+  poller_.add(wake_signal_.number(), EPOLLIN);
+  work_or_event_.add(poller_.number(), EPOLLIN);
+  work_or_event_.add(event_signal_.number(), EPOLLIN);
   const std::vector<const cn_transport_table*> tables = chosen_transports(settings_.transports);
   const std::string listen = numbered_listen(tables);
   const cn_transport_settings settings{sizeof settings, settings_.name.c_str(), listen.c_str(),
                                        !settings_.transports.empty()};
   transports_.reserve(tables.size());  // so that one that is open is kept, and closed at the end
   std::string urls;
-  transports_.reserve(tables.size());  // what is open is not lost
   for (const cn_transport_table* const table : tables) {
     cn_transport* handle = nullptr;
     const cn_status status =
@@ -82,7 +72,7 @@ void Endpoint::open_transports() {
     if (status == CN_UNSUPPORTED && settings_.transports.empty()) continue;
     if (status != CN_OK) throw Error(status, std::string(table->name) + ": " + cn_error());
     transports_.push_back({table, handle});
-    if (const int descriptor = table->descriptor(handle); descriptor >= 0) watch(poller_, descriptor);
+    if (const int descriptor = table->descriptor(handle); descriptor >= 0) poller_.add(descriptor, EPOLLIN);
     const std::string own = table->address(handle);
     if (!own.empty()) urls += (urls.empty() ? "" : ",") + own;
   }

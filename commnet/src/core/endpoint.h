@@ -26,6 +26,7 @@
 #include "core/notice.h"
 #include "core/operation.h"
 #include "core/peer.h"
+#include "core/poller.h"
 #include "core/secure.h"
 #include "core/settings.h"
 #include "core/status.h"
@@ -212,8 +213,8 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   bool begins_to_close_ = false, is_closing_ = false, is_closed_ = false;
   const unsigned fork_;
   std::vector<Transport> transports_;
-  Descriptor poller_;         // of the transports and the wake signal
-  Descriptor work_or_event_;  // with CN_MANUAL_PROGRESS: of the former and the event signal
+  Poller poller_;         // of the transports and the wake signal
+  Poller work_or_event_;  // of the former and the event signal
   Signal wake_signal_, event_signal_;
   bool is_sleeping_ = false;           // work() waits
   std::atomic<bool> is_awake_{false};  // and was woken

@@ -15,6 +15,7 @@
 #include "core/secure.h"
 #include "core/status.h"
 #include "core/transports.h"
+#include "transports/table.h"
 
 namespace commnet::within_process {
 
@@ -69,7 +70,8 @@ Registry& registry() {
 
 class Within {
  public:
-  Within(const cn_transport_host& host, cn_host_endpoint* endpoint) : host_(host), endpoint_(endpoint) {
+  Within(const cn_transport_host& host, cn_host_endpoint* endpoint, const cn_transport_settings&)
+      : host_(host), endpoint_(endpoint) {
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);
     all.transports.emplace(url_, this);
@@ -83,9 +85,10 @@ class Within {
     for (const auto& [in, out] : arrivals_) leave(*in, *out);
   }
 
+  int descriptor() const { return -1; }
   const char* address() const { return url_.c_str(); }
 
-  cn_connection* connect(const std::string& url, cn_host_connection* host_connection) {
+  Connection& connect(const std::string& url, cn_host_connection* host_connection) {
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);
     const auto found = all.transports.find(url);
@@ -108,7 +111,7 @@ class Within {
     }
     other.wake();
     wake();
-    return reinterpret_cast<cn_connection*>(&connection);
+    return connection;
   }
 
   void disconnect(Connection& connection) {
@@ -116,7 +119,9 @@ class Within {
     remove(connection);
   }
 
-  bool send(Connection& connection, const void* header, const void* payload, uint64_t size) {
+  // Copies all frames.
+  bool send(Connection& connection, const void* header, const void* payload, uint64_t size, uint64_t cookie) {
+    if (cookie != 0) note_cookie(connection, cookie);
     Parcel parcel{std::vector<char>(CN_FRAME_HEADER + size)};
     std::memcpy(parcel.bytes.data(), header, CN_FRAME_HEADER);
     if (size > 0) std::memcpy(parcel.bytes.data() + CN_FRAME_HEADER, payload, size);
@@ -155,10 +160,8 @@ class Within {
   }
 
   // Payloads are copied at once; sent() follows with the next progress.
-  void note_cookie(Connection& connection, uint64_t cookie) {
-    cookies_[&connection].push_back(cookie);
-    wake();
-  }
+  void flush(Connection&) {}
+  void detach(Connection&, const void*, uint64_t) {}
 
   void pause(Connection& connection, bool pauses) const {
     connection.is_paused = pauses;
@@ -172,6 +175,11 @@ class Within {
 
  private:
   void wake() const { host_.wake(endpoint_); }
+
+  void note_cookie(Connection& connection, uint64_t cookie) {
+    cookies_[&connection].push_back(cookie);
+    wake();
+  }
 
   // Closes both directions, and tells the other end.
   static void leave(Pipe& in, Pipe& out) {
@@ -269,48 +277,10 @@ class Within {
   std::vector<std::pair<std::shared_ptr<Pipe>, std::shared_ptr<Pipe>>> arrivals_;
 };
 
-Within& transport_of(cn_transport* handle) { return *reinterpret_cast<Within*>(handle); }
-Connection& connection_of(cn_connection* handle) { return *reinterpret_cast<Connection*>(handle); }
-
-constexpr cn_transport_table make_table() {
-  cn_transport_table table{};
-  table.struct_size = sizeof table;
-  table.version = CN_TRANSPORT_VERSION;
-  table.name = "memory";
-  table.schemes = "process";
-  table.open = [](const cn_transport_host* host, cn_host_endpoint* endpoint, const cn_transport_settings*,
-                  cn_transport** transport) {
-    return guarded([&] { *transport = reinterpret_cast<cn_transport*>(new Within(*host, endpoint)); });
-  };
-  table.close = [](cn_transport* transport) { delete &transport_of(transport); };
-  table.address = [](cn_transport* transport) { return transport_of(transport).address(); };
-  table.descriptor = [](cn_transport*) { return -1; };
-  table.progress = [](cn_transport* transport) { return transport_of(transport).progress(); };
-  table.connect = [](cn_transport* transport, const char* url, cn_host_connection* host_connection,
-                     cn_connection** connection) {
-    return guarded([&] { *connection = transport_of(transport).connect(url, host_connection); });
-  };
-  table.disconnect = [](cn_connection* handle) { connection_of(handle).owner.disconnect(connection_of(handle)); };
-  table.send = [](cn_connection* handle, const void* header, const void* payload, uint64_t size, uint64_t cookie) {
-    Connection& connection = connection_of(handle);
-    if (cookie != 0) connection.owner.note_cookie(connection, cookie);
-    return connection.owner.send(connection, header, payload, size);
-  };
-  table.flush = [](cn_connection*) {};
-  table.detach = [](cn_connection*, const void*, uint64_t) {};
-  table.pause = [](cn_connection* handle, bool pauses) {
-    Connection& connection = connection_of(handle);
-    connection.owner.pause(connection, pauses);
-  };
-  table.has_unsent = [](cn_connection* handle) {
-    return connection_of(handle).owner.has_unsent(connection_of(handle));
-  };
-  return table;
-}
-
 }  // namespace
 }  // namespace commnet::within_process
 
 namespace commnet {
-constinit const cn_transport_table kWithinProcess = within_process::make_table();
+constinit const cn_transport_table kWithinProcess =
+    table_of<within_process::Within, within_process::Connection>({.name = "memory", .schemes = "process"});
 }  // namespace commnet

@@ -21,6 +21,14 @@ constexpr Clock::duration kGoodbyeTime = std::chrono::milliseconds(500);
 // How often the workers are asked in a row while they have something to do.
 constexpr int kRounds = 64;
 
+// UCX opens ports on all network devices, and patches functions of the process: it is used only where it is wanted.
+const Library& library_for(const cn_transport_settings& settings) {
+  const std::vector<std::string> urls = split_list(settings.listen);
+  if (!settings.is_named && std::ranges::none_of(urls, [](const auto& url) { return understands(kUcx, url); }))
+    fail(CN_UNSUPPORTED, "UCX is used by endpoints whose transports or URLs name it");
+  return library();
+}
+
 std::vector<std::string> urls_of(const cn_transport_settings& settings) {
   const std::string wanted = settings.listen;
   if (wanted.empty()) return {"ucx://127.0.0.1:0"};
@@ -33,7 +41,7 @@ std::vector<std::string> urls_of(const cn_transport_settings& settings) {
 }  // namespace
 
 Transport::Transport(const cn_transport_host& host, cn_host_endpoint* endpoint, const cn_transport_settings& settings)
-    : ucp_(library()), host_(host), endpoint_(endpoint) {
+    : ucp_(library_for(settings)), host_(host), endpoint_(endpoint) {
   sockets_.add(listeners_.number(), EPOLLIN);
   poller_.add(sockets_.number(), EPOLLIN);
   poller_.add(stays_awake_.number(), EPOLLIN);
@@ -164,6 +172,10 @@ void Transport::detach(Connection& connection, const void* begin, uint64_t size)
     work_until(connection, is_free, kPatience);
   }
   flush();
+}
+
+bool Transport::has_unsent(const Connection& connection) const {
+  return connection.in_flight > 0 && !connection.has_failed && !connection.is_broken;
 }
 
 // ------------------------------------------------------------------------------------------------ progress

@@ -43,11 +43,13 @@ class Transport {
   Connection& connect(const std::string& url, cn_host_connection* host_connection);
   void disconnect(Connection& connection);
   bool send(Connection& connection, const void* header, const void* payload, uint64_t size, uint64_t cookie);
-  void flush();
+  void flush(Connection&) { flush(); }
   void detach(Connection& connection, const void* begin, uint64_t size);
+  bool has_unsent(const Connection& connection) const;
 
  private:
   // -- transport.cpp
+  void flush();
   bool uses(const Connection& connection, const void* begin, uint64_t size) const;
   void close_endpoint(Connection& connection);
   void end_connections();

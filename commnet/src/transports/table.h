@@ -1,0 +1,81 @@
+// The table of a transport that is written as two classes.
+#ifndef COMMNET_TRANSPORTS_TABLE_H_
+#define COMMNET_TRANSPORTS_TABLE_H_
+
+#include <commnet/transport.h>
+
+#include "core/status.h"
+
+namespace commnet {
+
+// What to say of a transport besides its functions.
+struct TransportTraits {
+  const char* name;
+  const char* schemes;
+  bool keeps_payloads = false, has_hosts = false, has_streams = false;
+};
+
+// The objects behind the handles of a transport.
+template <class Transport, class Connection>
+struct Behind {
+  static Transport& transport(cn_transport* handle) { return *reinterpret_cast<Transport*>(handle); }
+  static Connection& connection(cn_connection* handle) { return *reinterpret_cast<Connection*>(handle); }
+  static Transport& owner(cn_connection* handle) { return connection(handle).owner; }
+};
+
+// Makes a table of which each function calls the member of `Transport` with the same name; it gets the connection first
+// where the table's function has one. A `Transport` is made by Transport(host, endpoint, settings), and is the `owner`
+// of its connections. pause(), and reaches_memory() with pull(), are optional.
+template <class Transport, class Connection>
+constexpr cn_transport_table table_of(const TransportTraits& traits) {
+  using Of = Behind<Transport, Connection>;
+  cn_transport_table table{};
+  table.struct_size = sizeof table;
+  table.version = CN_TRANSPORT_VERSION;
+  table.name = traits.name;
+  table.schemes = traits.schemes;
+  table.keeps_payloads = traits.keeps_payloads;
+  table.has_hosts = traits.has_hosts;
+  table.has_streams = traits.has_streams;
+
+  table.open = [](const cn_transport_host* host, cn_host_endpoint* endpoint, const cn_transport_settings* settings,
+                  cn_transport** opened) {
+    return guarded([&] { *opened = reinterpret_cast<cn_transport*>(new Transport(*host, endpoint, *settings)); });
+  };
+  table.close = [](cn_transport* handle) { delete &Of::transport(handle); };
+  table.address = [](cn_transport* handle) { return Of::transport(handle).address(); };
+  table.descriptor = [](cn_transport* handle) { return Of::transport(handle).descriptor(); };
+  table.progress = [](cn_transport* handle) { return Of::transport(handle).progress(); };
+  table.connect = [](cn_transport* handle, const char* url, cn_host_connection* host_connection,
+                     cn_connection** begun) {
+    return guarded([&] {
+      Connection& added = Of::transport(handle).connect(url, host_connection);
+      *begun = reinterpret_cast<cn_connection*>(&added);
+    });
+  };
+
+  table.disconnect = [](cn_connection* handle) { Of::owner(handle).disconnect(Of::connection(handle)); };
+  table.send = [](cn_connection* handle, const void* header, const void* payload, uint64_t size, uint64_t cookie) {
+    return Of::owner(handle).send(Of::connection(handle), header, payload, size, cookie);
+  };
+  table.flush = [](cn_connection* handle) { Of::owner(handle).flush(Of::connection(handle)); };
+  table.detach = [](cn_connection* handle, const void* begin, uint64_t size) {
+    Of::owner(handle).detach(Of::connection(handle), begin, size);
+  };
+  table.has_unsent = [](cn_connection* handle) { return Of::owner(handle).has_unsent(Of::connection(handle)); };
+  if constexpr (requires(Transport & with, Connection & of) { with.pause(of, true); })
+    table.pause = [](cn_connection* handle, bool pauses) { Of::owner(handle).pause(Of::connection(handle), pauses); };
+  if constexpr (requires(Transport & with, Connection & of) { with.reaches_memory(of); }) {
+    table.reaches_memory = [](cn_connection* handle) {
+      return Of::owner(handle).reaches_memory(Of::connection(handle));
+    };
+    table.pull = [](cn_connection* handle, void* destination, uint64_t remote, uint64_t size) {
+      return Of::owner(handle).pull(Of::connection(handle), destination, remote, size);
+    };
+  }
+  return table;
+}
+
+}  // namespace commnet
+
+#endif  // COMMNET_TRANSPORTS_TABLE_H_
