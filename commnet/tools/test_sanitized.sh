@@ -16,7 +16,8 @@ esac
 export ASAN_OPTIONS="detect_leaks=1:detect_stack_use_after_return=1"
 export LSAN_OPTIONS="suppressions=$source/tests/leak_sanitizer.supp:print_suppressions=0"
 export UBSAN_OPTIONS="print_stacktrace=1"
-export TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:suppressions=$source/tests/thread_sanitizer.supp"
+# Children of processes with threads make endpoints of their own.
+export TSAN_OPTIONS="halt_on_error=1:die_after_fork=0:second_deadlock_stack=1:suppressions=$source/tests/thread_sanitizer.supp"
 # UCX would watch over the memory of threads that ThreadSanitizer does not know any more.
 export UCX_MEM_EVENTS=n
 for kind in $kinds; do
