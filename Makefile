@@ -149,9 +149,9 @@ test: build-tests vectors ## Run all tests
 
 .PHONY: test-long
 test-long: build-tests vectors $(VENV)/.models ## Run all conformance vectors in every front end, models of packages, and deployments
-	@ONEFLOW_VECTORS=all $(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs test-deploy $(addprefix test-,$(BINDINGS)) test-models
+	@ONEFLOW_VECTORS=all $(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs test-deploy test-commnet-long $(addprefix test-,$(BINDINGS)) test-models
 
-.PHONY: test-codegen test-runtime test-capi test-sanitizers test-commnet test-fuzz test-whole test-models test-deploy
+.PHONY: test-codegen test-runtime test-capi test-sanitizers test-commnet test-commnet-long test-fuzz test-whole test-models test-deploy
 $(TEST_STEPS): $(VENV)/.test
 test-capi $(addprefix test-,$(BINDINGS)): export ONEFLOW_DEVICE_PATH := $(TEST_DEVICES)
 # The conformance vectors that each front end replays: a sample, and its share of the random equations.
@@ -166,10 +166,11 @@ test-capi: # vectors and invalid input through the C API; programs built against
 	@$(PYTHON) -m pytest tests/capi
 test-sanitizers: # test-runtime and the programs of test-capi under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/test_sanitized.sh
-test-fuzz: # random equations, damaged files and ONNX models, under the sanitizers
+test-fuzz: # random equations, damaged files, ONNX models, and frames of strangers, under the sanitizers
 	@tools/fuzz_einsum.sh 200000
 	@tools/fuzz_files.sh 200000
 	@tools/fuzz_onnx.sh 20000
+	@COMMNET_BUILD_FOLDER=$(CURDIR)/build-fuzz/commnet commnet/tools/fuzz.sh 200000 handshake frames
 test-whole: # across languages: adding an operator, packages, einsum, documentation
 	@$(PYTHON) -m pytest tests/whole tests/einsum --ignore tests/whole/test_deploy.py
 test-deploy: # libraries for single graphs, which are compiled for it
@@ -177,17 +178,21 @@ test-deploy: # libraries for single graphs, which are compiled for it
 
 # The communication library is a project of its own, which is built alone.
 COMMNET := $(BUILD)/commnet
-test-commnet: ## Build and test the communication library and its bindings, also with tensors
+.PHONY: build-commnet
+build-commnet: $(VENV)/.test
 	@tools/install_packages.sh commnet/apt.txt
 	@cd commnet/bindings/js && npm ci --silent --no-fund --no-audit
 	@cmake -S commnet -B $(COMMNET) -G Ninja -DCMAKE_BUILD_TYPE=Release -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON) \
 		-DCOMMNET_PYTHON=ON -DCOMMNET_NODE=ON -DCOMMNET_RUBY=ON -DCMAKE_CXX_COMPILER_LAUNCHER=ccache >$(BUILD)/commnet.log 2>&1 \
 		|| { cat $(BUILD)/commnet.log; exit 1; }
 	@cmake --build $(COMMNET)
-	@ctest --test-dir $(COMMNET) --output-on-failure --no-tests=error
-	@COMMNET_BUILD_FOLDER=$(CURDIR)/$(BUILD)/commnet-fuzz commnet/tools/fuzz.sh 200000 handshake frames >$(BUILD)/commnet-fuzz.log 2>&1 \
-		|| { tail -n 100 $(BUILD)/commnet-fuzz.log; exit 1; }
+test-commnet: build-commnet ## Build and test the communication library and its bindings, also with tensors
+	@ctest --test-dir $(COMMNET) --output-on-failure --no-tests=error --label-exclude long
 	@COMMNET_BUILD=$(CURDIR)/$(COMMNET) $(PYTHON) -m pytest tests/commnet
+test-commnet-long: build-commnet # a million messages, ten thousand connections, and packages that are built from their sources
+	@COMMNET_MESSAGES=1000000 COMMNET_CONNECTS=10000 COMMNET_SECONDS=20 \
+		ctest --test-dir $(COMMNET) --output-on-failure --no-tests=error --tests-regex commnet_tests
+	@ctest --test-dir $(COMMNET) --output-on-failure --no-tests=error --label-regex long
 
 test-models: # examples with models of packages, against ONNX Runtime
 	@$(PYTHON) -m pytest tests/models

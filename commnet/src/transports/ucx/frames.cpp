@@ -11,6 +11,9 @@ namespace {
 
 // No more frames are taken while this many bytes are to be sent.
 constexpr uint64_t kMostUnsent = 4 << 20;
+// Payloads up to this size are sent at once. UCX would let the other side fetch some of them, which takes a round trip
+// for each, as one frame is received at a time.
+constexpr uint64_t kMostAtOnce = 256 << 10;
 // Payloads from this size on stay in UCX's memory until their turn.
 constexpr uint64_t kHeld = 4 << 10;
 // What a connection may have of frames that wait for their turn. The windows of a correct endpoint allow less.
@@ -83,6 +86,10 @@ void Transport::begin(Send& send, Message message) {
   connection.borrowed += send.is_borrowed;
   ucp_request_param_t parameters{};
   parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  if (send.size <= kMostAtOnce) {
+    parameters.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
+    parameters.flags = UCP_AM_SEND_FLAG_EAGER;
+  }
   parameters.user_data = &send;
   parameters.cb.send = [](void* request, ucs_status_t status, void* own) {
     Send& ended = *static_cast<Send*>(own);
