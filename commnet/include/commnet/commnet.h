@@ -153,9 +153,9 @@ CN_API void cn_queue_release(cn_queue* queue);
 
 /* ------------------------------------------------------------------------------------------------ peers */
 
-/* Connects to an endpoint by its address. Names of hosts are looked up meanwhile, and all their addresses are tried; each
- * of it takes at most `peer_timeout_ms`. The peer that the operation yields is cn_operation_peer(). Two endpoints have one
- * connection, whoever connects first; later calls get the same peer. */
+/* Connects to an endpoint by its address. Names of hosts are looked up meanwhile, and all their addresses are tried;
+ * each of it takes at most `peer_timeout_ms`. The peer that the operation yields is cn_operation_peer(). Two endpoints
+ * have one connection, whoever connects first; later calls get the same peer. */
 CN_API cn_status cn_connect(cn_endpoint* endpoint, const char* address, const cn_call* call, cn_operation** operation);
 /* Returns the peer of a connection that has succeeded; else NULL. */
 CN_API cn_peer* cn_operation_peer(const cn_operation* operation);
@@ -269,9 +269,9 @@ typedef struct cn_job_options {
   uint32_t timeout_ms;  /* default: 60,000 */
 } cn_job_options;
 
-/* Connects an endpoint with all others of its job, and waits until each is connected with each: whoever leaves after that
- * is in nobody's way. One that leaves before makes it fail with CN_PEER_LOST. Sets peers[i] to the peer of rank i, for all
- * ranks up to `size`; that of its own rank is NULL. `options` may be NULL if the environment says everything.
+/* Connects an endpoint with all others of its job, and waits until each is connected with each: whoever leaves after
+ * that is in nobody's way. One that leaves before makes it fail with CN_PEER_LOST. Sets peers[i] to the peer of rank i,
+ * for all ranks up to `size`; that of its own rank is NULL. `options` may be NULL if the environment says everything.
  * `capacity` is the length of `peers`. Returns CN_CANCELLED if the endpoint is closed meanwhile. */
 CN_API cn_status cn_join(cn_endpoint* endpoint, const cn_job_options* options, cn_peer** peers, uint32_t capacity);
 /* Sets *rank and *size to what the environment says. Returns CN_UNSUPPORTED if it does not. */

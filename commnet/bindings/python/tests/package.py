@@ -28,7 +28,8 @@ def run(*command: object, **options: object) -> None:
 
 
 def main() -> int:
-    missing = [name for name in ("scikit_build_core", "pybind11", "pip", "ensurepip") if importlib.util.find_spec(name) is None]
+    needed = ("scikit_build_core", "pybind11", "pip", "ensurepip")
+    missing = [name for name in needed if importlib.util.find_spec(name) is None]
     if missing:
         print(f"skipped: {', '.join(missing)} are not installed")
         return 77
