@@ -1,7 +1,6 @@
 # frozen_string_literal: true
 
-# Rank 2 of test_tensors.py: does what exchange.py does. Tensors of oneflow-rb do not give their address, so that peers
-# access a buffer with the bytes of each.
+# Rank 2 of test_tensors.py: does what exchange.py does.
 
 require "commnet"
 require "json"
@@ -17,6 +16,8 @@ def bytes_of(index, entry, salt)
 end
 
 def tensor_of(bytes, entry) = OneFlow.from_binary(bytes, dtype: entry["dtype"], shape: entry["shape"])
+
+def memory_of(tensor) = Commnet::Address.new(tensor.data_ptr, tensor.bytesize, tensor)
 
 CASES = JSON.parse(ARGV[0])
 
@@ -42,7 +43,7 @@ class Exchange
     write_to(@peers[0])
     wait_for { @done == 3 }
     CASES.each_with_index do |entry, index|
-      check(tensor_of(own[index].object.to_s, entry), bytes_of(index, entry, 10), entry["dtype"])
+      check(own[index].object.owner, bytes_of(index, entry, 10), entry["dtype"])
     end
   end
 
@@ -50,7 +51,7 @@ class Exchange
 
   def register
     CASES.each_with_index.map do |entry, index|
-      memory = @endpoint.register(tensor_of(bytes_of(index, entry, 2), entry).to_binary, write: true)
+      memory = @endpoint.register(memory_of(tensor_of(bytes_of(index, entry, 2), entry)), write: true)
       text = [index].pack("C") + memory.token(write: true).to_s
       @peers.each { |peer| peer.send_message(text, handler: TOKEN) }
       memory
@@ -67,7 +68,7 @@ class Exchange
   def write_to(peer)
     CASES.each_with_index do |entry, index|
       tensor = tensor_of(bytes_of(index, entry, 11), entry)
-      peer.write(@tokens[[peer.name, index]], tensor.to_binary).wait(timeout: PATIENCE)
+      peer.write(@tokens[[peer.name, index]], memory_of(tensor)).wait(timeout: PATIENCE)
     end
     peer.send_message("", handler: DONE)
   end

@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+require "fiddle"
 require "json"
 require "yaml"
 require_relative "helper"
@@ -33,6 +34,17 @@ class ObjectsTest < OneFlowTest
     assert_raises(OneFlow::ShapeError) { tensor(1).length }
     @x.shape << 9
     assert_equal [2, 3], @x.shape
+  end
+
+  def test_memory
+    assert_equal 6 * 8, @x.bytesize
+    assert_equal @x.to_binary, Fiddle::Pointer.new(@x.data_ptr)[0, @x.bytesize]
+    assert_equal @x.data_ptr + (3 * 8), @x[1].data_ptr
+    copy = @x.dup
+    Fiddle::Pointer.new(copy.data_ptr)[0, 8] = [7].pack("q")
+    assert_equal [7, 1], [copy[0, 0].item, @x[0, 0].item]
+    error = assert_raises(OneFlow::DeviceError) { @x.to("far").data_ptr }
+    assert_match(/the host cannot reach memory on far:0; copy the tensor first/, error.message)
   end
 
   def test_copies

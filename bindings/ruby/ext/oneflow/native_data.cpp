@@ -278,6 +278,18 @@ VALUE to_binary(VALUE self) {
   return result;
 }
 
+// tensor.data_ptr: returns the address of the first element, which is valid as long as the tensor. Raises DeviceError for
+// memory that the host cannot access.
+VALUE data_ptr(VALUE self) {
+  const of_tensor tensor = handle_of(self);
+  void* data = nullptr;
+  check(run_native(is_long(tensor), [&] { return of_tensor_mutable_data(tensor, &data); }));
+  return ULL2NUM(reinterpret_cast<uintptr_t>(data));
+}
+
+// tensor.bytesize: returns the number of bytes of all elements.
+VALUE bytesize(VALUE self) { return ULL2NUM(bytes_of(handle_of(self))); }
+
 // Returns the only element of a real tensor.
 VALUE real_item(VALUE self) {
   of_scalar scalar;
@@ -302,6 +314,8 @@ void define_native_data(VALUE module) {
   rb_define_singleton_method(module, "from_binary", from_binary, -1);
   rb_define_method(tensor_class, "to_a", to_a, 0);
   rb_define_method(tensor_class, "to_binary", to_binary, 0);
+  rb_define_method(tensor_class, "data_ptr", data_ptr, 0);
+  rb_define_method(tensor_class, "bytesize", bytesize, 0);
   rb_define_method(tensor_class, "item", item, 0);
   rb_define_private_method(tensor_class, "real_item", real_item, 0);
 }
