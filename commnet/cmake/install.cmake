@@ -8,6 +8,7 @@ install(TARGETS commnet EXPORT commnet-targets LIBRARY DESTINATION "${CMAKE_INST
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY include/commnet DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h"
         PATTERN "*.hpp")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DATAROOTDIR}/licenses/commnet")
 
 install(EXPORT commnet-targets NAMESPACE commnet:: DESTINATION "${package_dir}")
 configure_package_config_file("${CMAKE_CURRENT_LIST_DIR}/commnetConfig.cmake.in"

@@ -9,7 +9,7 @@ rm -rf "$STAGE"
 mkdir -p "$STAGE/content/native" "$DIST"
 
 cd "$STAGE/content"
-cp -r "$here/lib" "$here/index.d.ts" "$here/README.md" .
+cp -r "$here/lib" "$here/index.d.ts" "$here/README.md" "$here"/../../{LICENSE,THIRD_PARTY.md} .
 cp "$ADDON" native/commnet.node
 cp -L "$LIBRARY" native/
 strip --strip-unneeded native/*

@@ -32,6 +32,8 @@ HERE = Path(__file__).resolve().parent
 PROJECT = HERE.parents[1]
 # What the package is built from, besides pyproject.toml.
 SOURCES = [
+    "LICENSE",
+    "THIRD_PARTY.md",
     "CMakeLists.txt",
     "cmake/*.cmake",
     "cmake/*.in",

@@ -13,7 +13,7 @@ Gem::Specification.new do |spec|
   spec.required_ruby_version = ">= 3.1"
   spec.metadata = { "rubygems_mfa_required" => "true" }
 
-  spec.files = Dir.glob("{README.md,lib/**/*.rb,sig/*.rbs,ext/commnet/*.{cpp,h,rb}}", base: __dir__)
+  spec.files = Dir.glob("{LICENSE,*.md,lib/**/*.rb,sig/*.rbs,ext/commnet/*.{cpp,h,rb}}", base: __dir__)
   spec.extensions = ["ext/commnet/extconf.rb"]
   spec.require_paths = ["lib"]
   spec.extra_rdoc_files = ["README.md"]

@@ -23,6 +23,7 @@ class GemPackager
     FileUtils.mkdir_p(@dist)
     FileUtils.rm_rf(@stage)
     Dir.glob(FILES, base: __dir__).each { |file| copy(file) }
+    FileUtils.cp(%w[LICENSE THIRD_PARTY.md].map { |file| File.join(__dir__, "../..", file) }, @stage)
     pack(specification)
     add_libraries
     pack(platform_specification)
@@ -53,7 +54,7 @@ class GemPackager
     specification.dup.tap do |spec|
       spec.platform = Gem::Platform.local
       spec.extensions = []
-      spec.files = Dir.glob("{README.md,{lib,sig}/**/*.{rb,rbs,so,so.*}}", base: @stage)
+      spec.files = Dir.glob("{LICENSE,*.md,{lib,sig}/**/*.{rb,rbs,so,so.*}}", base: @stage)
       spec.required_ruby_version = "~> #{RUBY_VERSION[/\d+\.\d+/]}.0"
     end
   end
