@@ -189,10 +189,11 @@ build-commnet: $(VENV)/.test
 test-commnet: build-commnet ## Build and test the communication library and its bindings, also with tensors
 	@ctest --test-dir $(COMMNET) --output-on-failure --no-tests=error --label-exclude long
 	@COMMNET_BUILD=$(CURDIR)/$(COMMNET) $(PYTHON) -m pytest tests/commnet
-test-commnet-long: build-commnet # a million messages, ten thousand connections, and packages that are built from their sources
+test-commnet-long: build-commnet # a million messages, ten thousand connections, packages that are built from their sources, sanitizers
 	@COMMNET_MESSAGES=1000000 COMMNET_CONNECTS=10000 COMMNET_SECONDS=20 \
 		ctest --test-dir $(COMMNET) --output-on-failure --no-tests=error --tests-regex commnet_tests
 	@ctest --test-dir $(COMMNET) --output-on-failure --no-tests=error --label-regex long
+	@COMMNET_BUILD_FOLDER=$(CURDIR)/build-sanitized/commnet commnet/tools/test_sanitized.sh
 
 test-models: # examples with models of packages, against ONNX Runtime
 	@$(PYTHON) -m pytest tests/models
