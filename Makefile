@@ -187,7 +187,7 @@ build-commnet: $(VENV)/.test
 		|| { cat $(BUILD)/commnet.log; exit 1; }
 	@cmake --build $(COMMNET)
 test-commnet: build-commnet ## Build and test the communication library and its bindings, also with tensors
-	@ctest --test-dir $(COMMNET) --output-on-failure --no-tests=error --label-exclude long
+	@ctest --test-dir $(COMMNET) --output-on-failure --no-tests=error --label-exclude long --parallel 4
 	@COMMNET_BUILD=$(CURDIR)/$(COMMNET) $(PYTHON) -m pytest tests/commnet
 test-commnet-long: build-commnet # a million messages, ten thousand connections, packages that are built from their sources, sanitizers
 	@COMMNET_MESSAGES=1000000 COMMNET_CONNECTS=10000 COMMNET_SECONDS=20 \
