@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <random>
 #include <thread>
 #include <vector>
 
@@ -40,17 +41,20 @@ std::vector<cn_status> join_all(uint32_t size, const std::string& meeting, uint3
   return statuses;
 }
 
-// Returns an address at which nobody listens.
+// Returns an address at which nobody listens, with a port that the system does not give to others by itself.
 std::string free_address() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  EXPECT_EQ(bind(socket, reinterpret_cast<sockaddr*>(&address), size), 0);
-  EXPECT_EQ(getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size), 0);
-  close(socket);
-  return "tcp://127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  std::random_device random;
+  for (;;) {
+    const auto port = static_cast<uint16_t>(20'000 + random() % 12'000);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(port);
+    const int socket = ::socket(AF_INET, SOCK_STREAM, 0);
+    const bool is_free = bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    close(socket);
+    if (is_free) return "tcp://127.0.0.1:" + std::to_string(port);
+  }
 }
 
 std::string fresh_folder() {

@@ -4,8 +4,10 @@ Usage: run.py [FOLDER]. It has read.py, project.js and classify.rb; by default t
 the programs that run them.
 """
 
+import contextlib
 import os
 import pathlib
+import random
 import secrets
 import socket
 import subprocess
@@ -16,10 +18,12 @@ PATIENCE = 120  # seconds
 
 
 def free_port() -> int:
-    """Returns a port on which nobody listens now."""
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        return int(listening.getsockname()[1])
+    """Returns a port on which nobody listens now, of those that the system does not give to others by itself."""
+    while True:
+        port = random.randrange(20_000, 32_000)
+        with socket.socket() as listening, contextlib.suppress(OSError):
+            listening.bind(("127.0.0.1", port))
+            return port
 
 
 def main() -> int:
