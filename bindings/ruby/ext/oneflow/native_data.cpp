@@ -278,8 +278,8 @@ VALUE to_binary(VALUE self) {
   return result;
 }
 
-// tensor.data_ptr: returns the address of the first element, which is valid as long as the tensor. Raises DeviceError for
-// memory that the host cannot access.
+// tensor.data_ptr: returns the address of the first element, which is valid as long as the tensor. Raises DeviceError
+// for memory that the host cannot access.
 VALUE data_ptr(VALUE self) {
   const of_tensor tensor = handle_of(self);
   void* data = nullptr;
