@@ -200,7 +200,7 @@ class Sockets {
   std::string address_;
   std::map<Connection*, std::unique_ptr<Connection>> connections_;
   std::map<int, Connection*> by_socket_;
-  // Those of which more can be received, and those whose failure is to be reported.
+  // Connections that have more data to receive, and connections whose failure is still to be reported.
   Notes<Connection> readable_{&Connection::is_readable}, failed_{&Connection::has_failed};
   Connection* last_ = nullptr;  // that has received frames
   unsigned turns_ = 0;
