@@ -33,7 +33,7 @@ help: ## List the steps
 
 # ------------------------------------------------------------------------------------------------ dependencies
 
-APT_LISTS := apt.txt $(sort $(wildcard bindings/*/apt.txt runtime/devices/*/apt.txt))
+APT_LISTS := apt.txt commnet/apt.txt $(sort $(wildcard bindings/*/apt.txt runtime/devices/*/apt.txt))
 BUILD_REQUIREMENTS := requirements/build.txt $(sort $(wildcard bindings/*/requirements.txt))
 
 $(BUILD)/.packages: $(APT_LISTS) tools/install_packages.sh
@@ -180,7 +180,6 @@ test-deploy: # libraries for single graphs, which are compiled for it
 COMMNET := $(BUILD)/commnet
 .PHONY: build-commnet
 build-commnet: $(VENV)/.test
-	@tools/install_packages.sh commnet/apt.txt
 	@cd commnet/bindings/js && npm ci --silent --no-fund --no-audit
 	@cmake -S commnet -B $(COMMNET) -G Ninja -DCMAKE_BUILD_TYPE=Release -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON) \
 		-DCOMMNET_PYTHON=ON -DCOMMNET_NODE=ON -DCOMMNET_RUBY=ON -DCMAKE_CXX_COMPILER_LAUNCHER=ccache >$(BUILD)/commnet.log 2>&1 \
