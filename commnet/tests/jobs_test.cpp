@@ -57,11 +57,6 @@ std::string free_address() {
   }
 }
 
-std::string fresh_folder() {
-  char name[] = "/tmp/commnet-jobs-XXXXXX";
-  return mkdtemp(name);
-}
-
 TEST(Jobs, EndpointsMeetByFiles) {
   const std::string folder = fresh_folder();
   for (const cn_status status : join_all(5, "file:" + folder)) EXPECT_EQ(status, CN_OK);

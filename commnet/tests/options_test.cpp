@@ -32,9 +32,8 @@ TEST(Options, ASizeThatEndsWithinAFieldIsRefused) {
 }
 
 TEST(Options, AFileThatIsNoSocketStays) {
-  char folder[] = "/tmp/commnet-options-XXXXXX";
-  ASSERT_NE(mkdtemp(folder), nullptr);
-  const std::string path = std::string(folder) + "/file", url = "unix:" + path;
+  const std::string folder = fresh_folder();
+  const std::string path = folder + "/file", url = "unix:" + path;
   std::ofstream(path) << "precious";
   cn_endpoint_options options{};
   options.struct_size = sizeof options;

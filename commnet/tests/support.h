@@ -56,6 +56,13 @@ inline bool is_available(const char* transport) {
   return is_open;
 }
 
+// Returns the path of a new, empty folder, which the test removes.
+inline std::string fresh_folder() {
+  char name[] = "/tmp/commnet-test-XXXXXX";
+  EXPECT_NE(mkdtemp(name), nullptr);
+  return name;
+}
+
 // Waits until a condition holds, and returns whether it does.
 template <class Condition>
 bool soon(Condition&& holds, int64_t milliseconds = kPatience) {
