@@ -1,0 +1,96 @@
+"""Fixtures of the tests of the packages: the packages, the registries that serve them, bare roots, and the report."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from tests.packages.languages import LANGUAGES, PLACES, Language, Place
+from tests.packages.older import older_packages
+from tests.packages.report import Report
+from tests.packages.roots import CACHE, REPOSITORY, Root, cached, copy, progress
+
+REPORT = pytest.StashKey[Report]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[REPORT] = Report()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    report = config.stash[REPORT]
+    if report.rows:
+        report.write(REPOSITORY / "build/package-report.json")
+        terminalreporter.write_line(report.table())
+
+
+@pytest.fixture(scope="session")
+def report(pytestconfig: pytest.Config) -> Report:
+    """Returns what the tests write their figures to."""
+    return pytestconfig.stash[REPORT]
+
+
+@pytest.fixture(scope="session")
+def version() -> str:
+    """Returns the version of the packages."""
+    return (REPOSITORY / "VERSION").read_text().strip()
+
+
+@pytest.fixture(scope="session")
+def dist() -> Path:
+    """Returns the folder of the packages."""
+    folder = REPOSITORY / "dist"
+    missing = [language.name for language in LANGUAGES if not any(folder.glob(f"{language.name}/*"))]
+    assert not missing, f"there are no packages for {', '.join(missing)}: run make packages"
+    return folder
+
+
+@pytest.fixture(scope="session")
+def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Returns a folder with the same packages as of an older version."""
+    progress("making packages of an older version")
+    return older_packages(tmp_path_factory.mktemp("older"))
+
+
+@pytest.fixture(scope="session")
+def address(dist: Path, older: Path) -> Iterator[Callable[[Language], str]]:
+    """Returns the address of the registry of a language, which has the packages of both versions."""
+    started: dict[str, str] = {}
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="registries-")))
+
+        def of(language: Language) -> str:
+            if language.name not in started:
+                progress(f"publishing the packages for {language.tool}")
+                packages = language.publish_order(older) + language.publish_order(dist)
+                started[language.name] = stack.enter_context(language.registry(packages, folder / language.name))
+            return started[language.name]
+
+        yield of
+
+
+@pytest.fixture
+def enter(address: Callable[[Language], str]) -> Iterator[Callable[[Place], Root]]:
+    """Returns a function that makes a fresh root, whose package manager knows the registry on this machine alone."""
+    copies: list[Path] = []
+
+    def make(place: Place) -> Root:
+        folder = Path(tempfile.mkdtemp(prefix=f"{place.name}-", dir=CACHE.parent))
+        copies.append(folder)
+        copy(cached(place.recipe), folder)
+        return place.root(folder, address(place.language))
+
+    yield make
+    for folder in copies:
+        shutil.rmtree(folder)
+
+
+@pytest.fixture(params=PLACES, ids=lambda place: place.name)
+def place(request: pytest.FixtureRequest) -> Place:
+    """Returns each language in each of its roots."""
+    return request.param
