@@ -1,21 +1,22 @@
 # frozen_string_literal: true
 
-require_relative "lib/oneflow/version"
+# The source gem, which compiles liboneflow and the extension when it is installed. package.rb derives from this the gem
+# with binaries, and puts files of other folders of the repository beside it.
+root = [__dir__, File.expand_path("../..", __dir__)].find { |folder| File.exist?(File.join(folder, "VERSION")) }
 
-# The source gem: its extension is compiled on installation, against an installed liboneflow. package.rb derives the
-# platform gem from this specification; that gem contains the compiled extension and the libraries.
 Gem::Specification.new do |spec|
   spec.name = "oneflow-rb"
-  spec.version = OneFlow::VERSION
+  spec.version = File.read(File.join(root, "VERSION")).strip
   spec.summary = "Tensors for Ruby, on the oneflow runtime"
-  spec.description = "Tensors with PyTorch's semantics in idiomatic Ruby."
+  spec.description = "Tensors with PyTorch's semantics in idiomatic Ruby: operators, gradients, graphs, ONNX, devices."
   spec.authors = ["The oneflow authors"]
   spec.license = "Apache-2.0"
   spec.required_ruby_version = ">= 3.1"
   spec.metadata = { "rubygems_mfa_required" => "true" }
 
-  spec.files = Dir.glob("{README.md,LICENSE,lib/**/*.rb,doc/*.rb,sig/*.rbs,ext/oneflow/*.{cpp,h,rb}}", base: __dir__)
+  patterns = ["*.md", ".yardopts", "LICENSE", "VERSION", "CMakeLists.txt", "{cmake,doc,ext,lib,runtime,sig}/**/*"]
+  spec.files = Dir.glob(patterns, base: __dir__).select { |file| File.file?(File.join(__dir__, file)) }.sort
   spec.extensions = ["ext/oneflow/extconf.rb"]
   spec.require_paths = ["lib"]
-  spec.extra_rdoc_files = ["README.md", *Dir.glob("doc/*.rb", base: __dir__)]
+  spec.extra_rdoc_files = Dir.glob("{README.md,doc/*.rb}", base: __dir__)
 end

@@ -1,90 +1,133 @@
 # frozen_string_literal: true
 
-# Builds the gems into the folder DIST: `ruby package.rb BUILD DIST`, where BUILD is CMake's build folder.
+# Builds the gems into the folder DIST: `ruby package.rb PAYLOAD DIST`, where PAYLOAD is what `make payload` writes.
 #
-#  - oneflow-rb-VERSION.gem, the source gem: compiles its extension against an installed liboneflow;
-#  - oneflow-rb-VERSION-PLATFORM.gem, the platform gem: contains the compiled extension and the libraries.
+#  - oneflow-rb-VERSION.gem has the sources of the extension and of liboneflow, and compiles them when it is installed;
+#  - oneflow-rb-VERSION-PLATFORM.gem has the extension for each version of Ruby, and the libraries;
+#  - oneflow-rb-DEVICE-VERSION-PLATFORM.gem has a device plugin, which oneflow-rb finds (see lib/oneflow/plugins.rb).
 
 require "fileutils"
 require "rubygems/package"
+require "tmpdir"
+require_relative "documentation"
 
-# Collects the files of both gems in a staging folder and packs the gems from it.
+# Collects the files of each gem in a folder and packs them.
 class GemPackager
   HERE = __dir__
+  ROOT = File.expand_path("../..", HERE)
+  SOURCES = "{CMakeLists.txt,cmake/*,runtime/**/*.{c,cpp,h,hpp,map,txt}}"
+  TESTS = %r{/tests/|_test\.cpp\z|/test_\w+\.cpp\z}
+  # Debian 12 has this version. Older ones install gems for glibc on systems with musl.
+  RUBYGEMS = ">= 3.3.15"
 
-  def initialize(build, dist)
-    @build = File.expand_path(build)
+  def initialize(payload, dist)
+    @payload = File.expand_path(payload)
     @dist = File.expand_path(dist)
-    @stage = File.join(@build, "gem")
   end
 
-  # Builds both gems and prints their paths.
+  # Builds all gems and prints their paths.
   def run
+    FileUtils.rm_rf(@dist)
     FileUtils.mkdir_p(@dist)
-    stage_sources
-    pack(specification)
-    stage_libraries
-    pack(platform_specification)
+    pack { |stage| source_gem(stage) }
+    pack { |stage| platform_gem(stage) }
+    Dir.children(File.join(@payload, "devices")).sort.each { |device| pack { |stage| device_gem(stage, device) } }
   end
 
   private
 
-  # Copies the sources; generated files go into the folders of their hand-written counterparts.
-  def stage_sources
-    FileUtils.rm_rf(@stage)
-    copy("{*.gemspec,README.md}", ".")
-    FileUtils.cp(File.join(HERE, "../../LICENSE"), @stage)
-    copy("lib/**/*.rb", nil)
-    copy("sig/*.rbs", nil)
-    copy("ext/oneflow/*.{cpp,h,rb}", nil)
-    copy("generated/*.rbs", "sig")
-    copy("generated/documentation.rb", "doc")
-    copy("generated/*.cpp", "ext/oneflow")
-  end
-
-  # Copies the files that match `pattern` into `folder` of the staging folder; nil keeps their relative folders.
-  def copy(pattern, folder)
-    Dir.glob(pattern, base: HERE).each do |file|
-      target = File.join(@stage, folder || File.dirname(file))
-      FileUtils.mkdir_p(target)
-      FileUtils.cp(File.join(HERE, file), target)
+  def pack
+    Dir.mktmpdir do |stage|
+      spec = yield stage
+      file = File.join(@dist, "#{spec.original_name}.gem")
+      Gem::DefaultUserInteraction.use_ui(Gem::SilentUI.new) do
+        Dir.chdir(stage) { Gem::Package.build(spec, false, false, file) }
+      end
+      puts file
     end
   end
 
-  # Installs the extension, whose rpath is its own folder, and copies the libraries there under their sonames.
-  def stage_libraries
-    folder = File.join(@stage, "lib/oneflow")
-    command = ["cmake", "--install", @build, "--component", "ruby", "--prefix", folder]
-    system(*command, out: File::NULL, exception: true)
-    Dir[File.join(@build, "lib/*.so.*")].grep(/\.so\.\d+\z/).each do |library|
-      FileUtils.cp(File.realpath(library), File.join(folder, File.basename(library)))
-    end
-    FileUtils.cp(%w[liboneflow_onnx.so oneflow-probe].map { |name| File.join(@build, "lib", name) }, folder)
-    devices = File.join(@build, "lib/oneflow_devices")
-    FileUtils.cp_r(devices, folder) if Dir.exist?(devices)
-  end
+  # Copies files that match a pattern into a folder, with modes that do not depend on the user's.
+  def copy(pattern, from, to)
+    Dir.glob(pattern, base: from).each do |name|
+      file = File.join(from, name)
+      next if File.directory?(file) || (block_given? && !yield(name))
 
-  def specification = Dir.chdir(@stage) { Gem::Specification.load("oneflow-rb.gemspec") }
-
-  # Returns the specification of the platform gem. Ruby's binary interface is only stable within a minor version.
-  def platform_specification
-    specification.dup.tap do |spec|
-      spec.platform = Gem::Platform.local
-      spec.extensions = []
-      spec.files = Dir.glob("{README.md,LICENSE,lib/oneflow/oneflow-probe,{lib,sig,doc}/**/*.{rb,rbs,so,so.*}}",
-                            base: @stage)
-      spec.required_ruby_version = "~> #{RUBY_VERSION[/\d+\.\d+/]}.0"
+      target = File.join(to, name)
+      FileUtils.mkdir_p(File.dirname(target))
+      FileUtils.install(file, target, mode: File.executable?(file) ? 0o755 : 0o644)
     end
   end
 
-  def pack(spec)
-    file = File.join(@dist, spec.file_name)
-    Gem::DefaultUserInteraction.use_ui(Gem::SilentUI.new) do
-      Dir.chdir(@stage) { Gem::Package.build(spec, true, false, file) }
+  def source_gem(stage)
+    stage_front_end(stage)
+    copy("ext/oneflow/*.{cpp,h,rb}", HERE, stage)
+    copy("*.cpp", File.join(HERE, "generated"), File.join(stage, "ext/oneflow"))
+    copy(SOURCES, ROOT, stage) { |file| !file.match?(TESTS) && !file.start_with?(*plugin_folders) }
+    specification(stage)
+  end
+
+  # Returns the folders of devices that are not part of liboneflow.
+  def plugin_folders
+    Dir.glob("runtime/devices/*/", base: ROOT).reject do |folder|
+      File.exist?(File.join(ROOT, folder, "CMakeLists.txt")) && !File.exist?(File.join(ROOT, folder, "device.mk"))
     end
-    puts file
+  end
+
+  def platform_gem(stage)
+    stage_front_end(stage)
+    copy("*", File.join(@payload, "runtime"), File.join(stage, "lib/oneflow"))
+    copy("*/*", File.join(@payload, "ruby"), File.join(stage, "lib/oneflow"))
+    versions = Dir.children(File.join(@payload, "ruby"))
+    specification(stage).tap do |spec|
+      bind(spec)
+      oldest, newest = versions.minmax_by { |version| Gem::Version.new(version) }
+      spec.required_ruby_version = [">= #{oldest}", "< #{newest.next}.dev"]
+    end
+  end
+
+  def device_gem(stage, device)
+    copy("*.so", File.join(@payload, "devices", device), File.join(stage, "lib/oneflow_devices"))
+    stage_common(stage)
+    specification(stage).tap do |spec|
+      spec.add_dependency(spec.name, spec.version.to_s)
+      spec.summary = "The device #{device} of #{spec.name}"
+      spec.description = "The plugin of the device #{device}, which #{spec.name} finds where it is installed."
+      spec.name = "#{spec.name}-#{device}"
+      bind(spec)
+    end
+  end
+
+  # Copies what both gems of oneflow-rb have.
+  def stage_front_end(stage)
+    copy("{README.md,.yardopts,lib/**/*.rb,sig/*.rbs}", HERE, stage)
+    copy("*.rbs", File.join(HERE, "generated"), File.join(stage, "sig"))
+    Documentation.new(HERE).write(File.join(stage, "doc"))
+    stage_common(stage)
+  end
+
+  # Copies what all gems have.
+  def stage_common(stage)
+    copy("*.gemspec", HERE, stage)
+    copy("{VERSION,CHANGELOG.md}", ROOT, stage)
+    copy("*", File.join(@payload, "notices"), stage)
+  end
+
+  def specification(stage) = Gem::Specification.load(File.join(stage, "oneflow-rb.gemspec"))
+
+  # Binds a gem with binaries to this platform.
+  def bind(spec)
+    spec.platform = platform
+    spec.required_rubygems_version = RUBYGEMS
+    spec.extensions = []
+  end
+
+  # Returns this platform with the name of its C library: without one, it would stand for musl as well.
+  def platform
+    local = Gem::Platform.local
+    local.os == "linux" ? "#{local.cpu}-linux-#{local.version || "gnu"}" : "#{local.cpu}-#{local.os}"
   end
 end
 
-abort "usage: ruby package.rb BUILD DIST" unless ARGV.size == 2
+abort "usage: ruby package.rb PAYLOAD DIST" unless ARGV.size == 2
 GemPackager.new(*ARGV).run

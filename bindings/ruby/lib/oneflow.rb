@@ -10,8 +10,8 @@
 module OneFlow
 end
 
-require "oneflow/version"
-require "oneflow/oneflow"
+require "oneflow/extension"
+require "oneflow/plugins"
 require "oneflow/device"
 require "oneflow/einsum_expression"
 require "oneflow/nested"

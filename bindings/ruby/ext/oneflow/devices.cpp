@@ -78,6 +78,12 @@ VALUE load_device(VALUE, VALUE path) {
   return Qnil;
 }
 
+// Adds a plugin to those that are searched for devices, for lib/oneflow/plugins.rb.
+VALUE add_device_path(VALUE, VALUE path) {
+  check(of_add_device_path(StringValueCStr(path)));
+  return Qnil;
+}
+
 VALUE synchronize(int count, VALUE* values, VALUE) {
   rb_check_arity(count, 0, 1);
   const of_device device = device_argument("synchronize", count ? values[0] : Qnil);
@@ -116,6 +122,7 @@ void define_devices(VALUE module) {
   rb_define_singleton_method(module, "default_device", default_device, 0);
   rb_define_singleton_method(module, "default_device=", set_default_device, 1);
   rb_define_singleton_method(module, "load_device", load_device, 1);
+  rb_define_private_method(rb_singleton_class(module), "add_device_path", add_device_path, 1);
   rb_define_singleton_method(module, "synchronize", synchronize, -1);
   rb_define_singleton_method(module, "fallbacks", fallbacks, 0);
   rb_define_singleton_method(module, "reset_fallbacks", reset_fallbacks, 0);

@@ -1,23 +1,46 @@
 # frozen_string_literal: true
 
-# Builds the extension of the source gem against an installed liboneflow, which is found by pkg-config or specified by
-# `gem install oneflow-rb -- --with-oneflow-dir=PREFIX`.
+# Builds the extension when the source gem is installed, with liboneflow, whose sources the gem has, too. An installed
+# liboneflow of the same version can be used instead: `gem install oneflow-rb -- --with-oneflow-dir=PREFIX`.
 
+require "etc"
 require "mkmf"
+require_relative "liboneflow"
 
-_, library_folder = dir_config("oneflow")
-pkg_config("oneflow")
-$LDFLAGS << " -Wl,-rpath,#{library_folder}" if library_folder # rubocop:disable Style/GlobalVars
+# rubocop:disable Style/GlobalVars
+# The folder with the version, and with the sources of liboneflow: that of the gem, or that of the repository.
+root = %w[../.. ../../../..].map { |path| File.expand_path(path, __dir__) }.find { File.exist?("#{_1}/VERSION") }
 
-unless have_header("oneflow/oneflow.h") && have_library("oneflow", "of_version")
-  abort "liboneflow was not found; specify its location with --with-oneflow-dir=PREFIX"
+unless MakeMakefile["C++"].try_compile("#include <concepts>\n#include <span>\nint main() { return 0; }", "-std=c++20")
+  abort "oneflow-rb needs a compiler for C++20, such as g++ 11 or later: install it (the package g++, or its " \
+        "equivalent on your system)"
 end
 
-$CXXFLAGS << " -std=c++20 -O2 -fno-exceptions -fno-rtti" # rubocop:disable Style/GlobalVars
+folders = dir_config("oneflow")
+unless folders.all?
+  runtime = Liboneflow.new(root, File.expand_path("liboneflow"))
+  runtime.build
+  folders = runtime.folders
+end
+unless find_header("oneflow/oneflow.h", folders[0]) && find_library("oneflow", "of_version", folders[1])
+  abort "oneflow-rb: no liboneflow was found in #{folders[1]}; --with-oneflow-dir=PREFIX says where it is installed"
+end
+
+$defs << "-DONEFLOW_VERSION='\"#{File.read("#{root}/VERSION").strip}\"'"
+$CXXFLAGS << " -std=c++20 -O2 -g0 -fno-exceptions -fno-rtti"
+# A liboneflow that was built with the extension is installed next to it.
+$DLDFLAGS << " -Wl,-rpath,#{runtime ? "'$$ORIGIN'" : folders[1]}"
+
 generated = File.expand_path("../../generated", __dir__)
 if File.directory?(generated)
-  $VPATH << generated # rubocop:disable Style/GlobalVars
-  $srcs = Dir[File.join(__dir__, "*.cpp"), File.join(generated, "*.cpp")] # rubocop:disable Style/GlobalVars
-  $INCFLAGS << " -I$(srcdir)" # rubocop:disable Style/GlobalVars
+  $VPATH << generated
+  $srcs = Dir[File.join(__dir__, "*.cpp"), File.join(generated, "*.cpp")]
+  $INCFLAGS << " -I$(srcdir)"
 end
 create_makefile("oneflow/oneflow")
+# rubocop:enable Style/GlobalVars
+
+File.open("Makefile", "a") do |makefile|
+  makefile.puts "MAKEFLAGS += -j#{Etc.nprocessors}"
+  runtime&.write_rules(makefile)
+end

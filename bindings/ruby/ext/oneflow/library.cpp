@@ -115,6 +115,8 @@ VALUE dtype_methods() {
 void define_tensor_properties() {
   rb_define_const(tensor_class, "DTYPE_METHODS", dtype_methods());
   rb_define_const(tensor_class, "HOST", rb_obj_freeze(device_string({})));
+  rb_funcall(tensor_class, rb_intern("private_constant"), 2, ID2SYM(rb_intern("DTYPE_METHODS")),
+             ID2SYM(rb_intern("HOST")));
   rb_define_method(tensor_class, "shape", shape, 0);
   rb_define_method(tensor_class, "strides", strides, 0);
   rb_define_method(tensor_class, "ndim", ndim, 0);
@@ -132,6 +134,14 @@ void define_tensor_properties() {
 
 }  // namespace
 
+void check_version() {
+  if (strcmp(of_version(), ONEFLOW_VERSION) == 0) return;
+  rb_raise(rb_eLoadError,
+           "oneflow-rb %s cannot use liboneflow %s, which this process has loaded from %s; install the same version of "
+           "all packages of oneflow that are loaded together",
+           ONEFLOW_VERSION, of_version(), of_library_path());
+}
+
 void define_library(VALUE module) {
   define_tensor_properties();
   rb_define_singleton_method(module, "default_dtype", default_dtype, 0);
@@ -139,6 +149,7 @@ void define_library(VALUE module) {
   rb_define_singleton_method(module, "promote_types", promote_types, 2);
   rb_define_singleton_method(module, "get_option", get_option, 1);
   rb_define_singleton_method(module, "set_option", set_option, 2);
+  rb_define_const(module, "VERSION", rb_obj_freeze(rb_utf8_str_new_cstr(ONEFLOW_VERSION)));
   rb_define_const(module, "LIBRARY_VERSION", rb_obj_freeze(rb_utf8_str_new_cstr(of_version())));
 }
 

@@ -21,6 +21,7 @@ extern "C" __attribute__((visibility("default"))) void Init_oneflow() {
   using namespace oneflow::ruby;
   // The extension's global state is read-only after loading, so that several Ractors may use it concurrently.
   rb_ext_ractor_safe(true);
+  check_version();
   VALUE module = rb_define_module("OneFlow");
   define_errors(module);
   define_tensor_class(module);

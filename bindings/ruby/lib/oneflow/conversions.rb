@@ -16,7 +16,6 @@ module OneFlow
 
     # HOST is the name of the host's device; the method that copies to it has the name of its type.
     define_method(HOST.partition(":").first) { device == HOST ? self : to_device(HOST) }
-    private_constant :DTYPE_METHODS, :HOST
 
     alias rank ndim
     alias numel size

@@ -13,7 +13,9 @@ module OneFlow
     ValueInfo = Struct.new(:name, :dtype, :device, :shape)
 
     # The parts of a graph, as the C API numbers them.
-    INPUT, OUTPUT, CONSTANT = *0..2
+    INPUT = 0
+    OUTPUT = 1
+    CONSTANT = 2
     private_constant :INPUT, :OUTPUT, :CONSTANT
 
     # Captures a block of tensors as a graph. The block is called, but nothing is computed but shapes.
