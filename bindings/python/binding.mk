@@ -14,12 +14,14 @@ build-python: # CMake has assembled the package; this makes it importable in the
 test-python: # examples and error cases of the records, conformance vectors, PyTorch, interop, threads, stubs
 	@$(PYTHON) -m pytest -p no:cacheprovider $(PYTHON_TESTS)
 
-package-python: # a wheel that installs without a compiler, and the sources for everything else
-	@$(PYTHON) bindings/python/package.py --build $(BUILD) --dist dist
+package-python: # wheels that install without a compiler, one for each device plugin, and the sources for everything else
+	@rm -rf dist/python
+	@$(PYTHON) bindings/python/package.py --build $(BUILD) --dist dist/python
 
-install-python: package-python # installs the wheel into an empty environment
+install-python: package-python # installs the package and its device plugins into an empty environment
 	@python3 -m venv --clear $(INSTALLED)/python
-	@$(INSTALLED)/python/bin/python -m pip install -q --disable-pip-version-check --no-index "$$(ls -t dist/*.whl | head -n 1)"
+	@$(INSTALLED)/python/bin/python -m pip install -q --disable-pip-version-check --no-index --find-links dist/python \
+		"oneflow-py[$$(ls $(BUILD)/payload/devices | paste -sd ,)]"
 
 demo-python:
 	@$(INSTALLED)/python/bin/python examples/devices/devices.py
