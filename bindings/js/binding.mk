@@ -22,12 +22,12 @@ build-js: # CMake has built the addon in $(BUILD)/lib; this step makes the packa
 test-js: # the hand-written tests, the conformance vectors, and all examples and error cases of the records
 	@cd $(JS) && node --test --expose-gc test/*.test.mjs generated/*.test.mjs
 
-package-js:
-	@BUILD=$(CURDIR)/$(BUILD) DIST=$(CURDIR)/dist $(JS)/package.sh
+package-js: payload # tarballs for npm
+	@BUILD=$(CURDIR)/$(BUILD) DIST=$(CURDIR)/dist/js node $(JS)/package.mjs
 
-install-js: package-js # installs the tarball into an empty project
+install-js: package-js # installs the tarballs into an empty project
 	@rm -rf $(INSTALLED)/js && mkdir -p $(INSTALLED)/js
-	@npm install --silent --offline --prefix $(INSTALLED)/js "$$(ls -t $(CURDIR)/dist/*.tgz | head -n 1)"
+	@npm install --silent --offline --prefix $(INSTALLED)/js $(CURDIR)/dist/js/*.tgz
 
 demo-js:
 	@NODE_PATH=$(INSTALLED)/js/node_modules node examples/devices/devices.js

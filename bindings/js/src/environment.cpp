@@ -1,7 +1,9 @@
 #include "environment.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "api_version.h"
 #include "pins.h"
 
 namespace oneflow::node {
@@ -11,6 +13,11 @@ namespace {
 constexpr int64_t kHandleBytes = 384;
 // The change of memory from which on it is reported to the garbage collector. Reporting costs more than a small call.
 constexpr int64_t kReportBytes = 1 << 18;
+// The memory, and that per slot, after whose allocation owners are searched: the search goes through all slots.
+constexpr int64_t kSearchBytes = 1 << 20;
+constexpr int64_t kSearchBytesPerSlot = kHandleBytes / 2;
+// As many slots are searched with one scope for their handles.
+constexpr size_t kSearchedAtOnce = 1024;
 
 // Packs a slot and its generation into the data pointer of a finalizer.
 void* pack(int32_t slot, uint32_t generation) {
@@ -72,12 +79,18 @@ int32_t Environment::take_slot(int64_t bytes) {
   }
   slots_[slot].bytes = bytes;
   count_memory(bytes);
+  unsearched_ += bytes;
+  if (unsearched_ > kSearchBytes + kSearchBytesPerSlot * static_cast<int64_t>(slots_.size())) release_collected();
   return slot;
 }
 
 void Environment::release(int64_t slot) {
   if (get(slot) == nullptr && expression(slot) == nullptr && generator(slot) == nullptr) return;
   Slot& entry = slots_[slot];
+  if (entry.owner != nullptr) {
+    napi_delete_reference(env_, std::exchange(entry.owner, nullptr));  // its finalizer then does not run
+    --owners_;
+  }
   if (entry.tensor != nullptr) {
     of_tensor_release(std::exchange(entry.tensor, nullptr));
     --live_;
@@ -91,8 +104,9 @@ void Environment::release(int64_t slot) {
 }
 
 void Environment::own(napi_value object, int32_t slot) {
-  void* packed = pack(slot, slots_[slot].generation);
-  if (napi_add_finalizer(env_, object, packed, finalize_owner, this, nullptr) == napi_ok) {
+  Slot& entry = slots_[slot];
+  napi_ref* owner = finalizers_run_during_collection() ? nullptr : &entry.owner;
+  if (napi_add_finalizer(env_, object, pack(slot, entry.generation), finalize_owner, this, owner) == napi_ok) {
     ++owners_;
     return;
   }
@@ -104,9 +118,27 @@ void Environment::finalize_owner(node_api_basic_env, void* data, void* hint) {
   auto* self = static_cast<Environment*>(hint);
   const auto packed = reinterpret_cast<uint64_t>(data);
   const auto slot = static_cast<uint32_t>(packed);
+  const bool counted = self->slots_[slot].owner == nullptr;  // otherwise release() changes the count
   if (self->slots_[slot].generation == packed >> 32) self->release(slot);
-  --self->owners_;
+  if (counted) --self->owners_;
   self->delete_when_unused();
+}
+
+bool Environment::is_collected(const Slot& slot) const {
+  napi_value owner = nullptr;
+  return slot.owner != nullptr && napi_get_reference_value(env_, slot.owner, &owner) == napi_ok && owner == nullptr;
+}
+
+void Environment::release_collected() {
+  unsearched_ = 0;
+  if (finalizers_run_during_collection()) return;
+  for (size_t first = 1; first < slots_.size(); first += kSearchedAtOnce) {
+    const Napi::HandleScope scope(env_);
+    const size_t end = std::min(first + kSearchedAtOnce, slots_.size());
+    for (size_t slot = first; slot < end; ++slot) {
+      if (is_collected(slots_[slot])) release(static_cast<int64_t>(slot));
+    }
+  }
 }
 
 void Environment::count_memory(int64_t change) {
@@ -123,6 +155,7 @@ void Environment::report_memory() {
 
 void Environment::collect_garbage() {
   garbage_collector_.Call({});
+  release_collected();
   report_memory();
 }
 

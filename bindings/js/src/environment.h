@@ -70,9 +70,12 @@ class Environment {
   of_generator generator(int64_t slot) const { return contains(slot) ? slots_[slot].generator : nullptr; }
   // Releases the handle in a slot and makes the slot free. Does nothing if it is empty.
   void release(int64_t slot);
-  // Makes a JavaScript object the owner of a slot, which is released when the object is garbage-collected. The
-  // finalizer runs during the collection, so that memory does not grow in a loop that never returns to the event loop.
+  // Makes a JavaScript object the owner of a slot, which is released when the object is garbage-collected: during the
+  // collection or, if Node does not run finalizers then, soon after it. Memory thus does not grow in a loop that never
+  // returns to the event loop.
   void own(napi_value object, int32_t slot);
+  // Releases the slots whose owners have been garbage-collected; there are none if finalizers run during collections.
+  void release_collected();
   // Returns the number of tensors in slots.
   size_t live() const { return live_; }
   // Sets the function that runs a full garbage collection, finalizers included.
@@ -104,6 +107,7 @@ class Environment {
     of_tensor tensor = nullptr;
     of_expression expression = nullptr;  // instead of a tensor
     of_generator generator = nullptr;    // instead of either
+    napi_ref owner = nullptr;            // a weak reference, if finalizers do not run during collections
     int64_t bytes = 0;                   // the memory reported to the garbage collector
     uint32_t generation = 0;  // increases with each release: the finalizer of an earlier owner then has no effect
   };
@@ -111,6 +115,7 @@ class Environment {
   static void finalize_owner(node_api_basic_env env, void* data, void* hint);
   static void finalize_environment(node_api_basic_env env, void* data, void* hint);
   bool contains(int64_t slot) const { return slot > 0 && static_cast<size_t>(slot) < slots_.size(); }
+  bool is_collected(const Slot& slot) const;
   int32_t take_slot(int64_t bytes);
   void count_memory(int64_t change);
   void report_memory();
@@ -123,6 +128,7 @@ class Environment {
   size_t live_ = 0;
   size_t owners_ = 0;  // finalizers that refer to this object; they may run after finalize_environment()
   int64_t unreported_ = 0;
+  int64_t unsearched_ = 0;  // the memory that was allocated since the last release_collected()
   bool closed_ = false;
   std::vector<of_op> ops_;
   Napi::FunctionReference garbage_collector_;

@@ -49,7 +49,7 @@ napi_value Exports::guarded(napi_env env, napi_callback_info info, napi_callback
       throw static_cast<Environment*>(environment)->make_error(OF_OUT_OF_MEMORY, "out of host memory");
     }
   } catch (const Napi::Error& error) {
-    error.ThrowAsJavaScriptException();
+    throw_in_js(error);
     return nullptr;
   }
 }
@@ -61,6 +61,12 @@ void Exports::add_callback(const char* name, napi_callback function) {
   if (napi_create_function(env(), name, NAPI_AUTO_LENGTH, function, environment_, &value) == napi_ok) {
     add_value(name, value);
   }
+}
+
+void throw_in_js(const Napi::Error& error) {
+  // Napi::Error's own function is made for the version of Node-API that it is compiled for, see api_version.h: in a
+  // thread that is being terminated, the versions differ in the status.
+  napi_throw(error.Env(), error.Value());
 }
 
 std::string take_text(char* text) {

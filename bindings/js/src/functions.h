@@ -84,6 +84,9 @@ class Exports {
   Napi::Object object_;
 };
 
+// Throws an error in JavaScript. Does nothing in a worker thread that is being terminated, where nothing can be thrown.
+void throw_in_js(const Napi::Error& error);
+
 // Adds the functions of one source file.
 void add_call_functions(Exports& exports);
 void add_async_functions(Exports& exports);

@@ -75,7 +75,7 @@ of_status with_function(void* context, Use use) {
     use(Napi::Function(env, value), *callback.environment);
     return OF_OK;
   } catch (const Napi::Error& error) {
-    error.ThrowAsJavaScriptException();
+    throw_in_js(error);
     return of_fail(OF_INTERNAL_ERROR, "a function of a backward pass has thrown");
   } catch (const std::bad_alloc&) {
     return of_fail(OF_OUT_OF_MEMORY, "out of host memory");

@@ -88,6 +88,7 @@ Napi::Value rejected_plugins(const Call& call) {
 
 void add_library_functions(Exports& exports) {
   exports.add("version", [](const Call&) { return of_version(); });
+  exports.add("libraryPath", [](const Call&) { return of_library_path(); });
   exports.add<nearest_name>("nearestName");
   exports.add<label_term>("labelTerm");
   // refusalRank(reason, reached, isLikely): returns the rank of an overload that refuses a call.
@@ -127,6 +128,11 @@ void add_library_functions(Exports& exports) {
   exports.add<device_properties>("deviceProperties");
   exports.add("defaultDevice", [](const Call&) { return device_name(of_default_device()); });
   exports.add("setDefaultDevice", [](const Call& call) { call.check(of_set_default_device(call.device(0))); });
+  // addDevicePath(path): returns the text of the failure, or null.
+  exports.add("addDevicePath", [](const Call& call) {
+    const bool added = of_add_device_path(call.string(0).c_str()) == OF_OK;
+    return added ? call.Env().Null() : Napi::Value::From(call.Env(), of_last_error());
+  });
   exports.add("loadDevice", [](const Call& call) { call.check(of_load_device(call.string(0).c_str())); });
   exports.add("synchronize", [](const Call& call) { call.check(of_synchronize(call.device(0))); });
 

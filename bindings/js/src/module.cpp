@@ -1,7 +1,7 @@
 // The entry point of the addon, called once per Node environment.
 #include "functions.h"
 
-NAPI_MODULE_INIT() {
+extern "C" NAPI_MODULE_EXPORT napi_value napi_register_module_v1(napi_env env, napi_value exports) {
   using namespace oneflow::node;
   Exports functions(Environment::attach(env), Napi::Object(env, exports));
   add_call_functions(functions);

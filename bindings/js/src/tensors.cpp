@@ -146,7 +146,10 @@ void add_tensor_functions(Exports& exports) {
   });
   exports.add<format>("format");
   // live(): returns the number of tensors that this environment holds.
-  exports.add("live", [](const Call& call) { return call.environment().live(); });
+  exports.add("live", [](const Call& call) {
+    call.environment().release_collected();
+    return call.environment().live();
+  });
 }
 
 }  // namespace oneflow::node

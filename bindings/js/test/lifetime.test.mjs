@@ -205,7 +205,7 @@ test('garbage is collected without --expose-gc, in worker threads and for promis
     for (let i = 0; i < 100; i++) await ones([2 ** 18]).repeatAsync([4]);
     console.log(typeof gc);
   }
-  const inWorker = `${useMemory}; useMemory((await import('oneflow-js')).default);`;
+  const inWorker = `${useMemory}; import('oneflow-js').then((imported) => useMemory(imported.default));`;
   const program = `
     import {Worker} from 'node:worker_threads';
     ${useMemory}

@@ -1,0 +1,109 @@
+// Makes the npm packages: oneflow-js, which has no native code; the package with the native part for this system, its
+// optional dependency; and one for each device plugin, its optional peer dependencies. Takes the names of further
+// systems for which there is such a package, which other machines build.
+//
+// Usage: BUILD=<build folder> DIST=<output folder> node package.mjs [platform ...]
+
+import {execFileSync} from 'node:child_process';
+import fs from 'node:fs';
+import {createRequire} from 'node:module';
+import path from 'node:path';
+import {fileURLToPath} from 'node:url';
+
+const {BUILD, DIST} = process.env;
+const here = fileURLToPath(new URL('.', import.meta.url));
+const payload = path.join(BUILD, 'payload');
+const stage = path.join(BUILD, 'js-package');
+
+const {platformName} = createRequire(import.meta.url)('./lib/platform.js');
+// Tests of upgrades make packages of another version.
+const version = process.env.ONEFLOW_VERSION ?? fs.readFileSync(path.join(here, '..', '..', 'VERSION'), 'utf8').trim();
+const {devDependencies, scripts, ...source} = JSON.parse(fs.readFileSync(path.join(here, 'package.json'), 'utf8'));
+const platform = platformName();
+const platforms = [platform, ...process.argv.slice(2)].sort();
+const scoped = (name) => `@${source.name}/${name}`;
+
+/** Returns the names in a folder; none if it does not exist. */
+const namesIn = (folder) => (fs.existsSync(folder) ? fs.readdirSync(folder).sort() : []);
+const devices = namesIn(path.join(payload, 'devices'));
+
+/** Copies files, or the contents of a folder, into a folder of a package. Their modes do not depend on the machine. */
+function copy(from, to) {
+  if (fs.statSync(from).isDirectory()) {
+    for (const name of namesIn(from)) copy(path.join(from, name), path.join(to, name));
+    return;
+  }
+  fs.mkdirSync(path.dirname(to), {recursive: true});
+  fs.copyFileSync(from, to);
+  fs.chmodSync(to, fs.statSync(from).mode & 0o111 ? 0o755 : 0o644);
+}
+
+/** Completes the folder of a package. */
+function complete(folder, description, readme) {
+  copy(path.join(payload, 'notices'), folder);
+  fs.writeFileSync(path.join(folder, 'README.md'), readme);
+  fs.writeFileSync(path.join(folder, 'package.json'), `${JSON.stringify(description, null, 2)}\n`);
+}
+
+/** Returns what the package.json of a package with native files has in addition to its name. */
+function native(description) {
+  const {license, author, engines, keywords} = source;
+  const [os, cpu, libc] = platform.split('-');
+  return {
+    version, ...description, keywords, license, author, engines,
+    os: [os], cpu: [cpu], ...(libc && {libc: [libc === 'gnu' ? 'glibc' : libc]}),
+    preferUnplugged: true,
+    publishConfig: {access: 'public'},
+  };
+}
+
+function makeMain() {
+  const folder = path.join(stage, source.name);
+  for (const name of source.files) copy(path.join(here, name), path.join(folder, name));
+  const plugins = devices.map((device) => scoped(`${platform}-${device}`));
+  const dependencies = {
+    optionalDependencies: Object.fromEntries(platforms.map((name) => [scoped(name), version])),
+    ...(plugins.length > 0 && {
+      peerDependencies: Object.fromEntries(plugins.map((name) => [name, version])),
+      peerDependenciesMeta: Object.fromEntries(plugins.map((name) => [name, {optional: true}])),
+    }),
+  };
+  const {name, ...others} = source;
+  complete(folder, {name, version, ...others, ...dependencies}, fs.readFileSync(path.join(here, 'README.md'), 'utf8'));
+}
+
+function makePlatform() {
+  const name = scoped(platform);
+  const folder = path.join(stage, platform);
+  copy(path.join(payload, 'js'), folder);
+  copy(path.join(payload, 'runtime'), folder);
+  const purpose = `The native part of ${source.name} for ${platform}`;
+  const description = native({
+    name,
+    description: purpose,
+    main: namesIn(path.join(payload, 'js'))[0],
+    // lib/native.js compares them before it loads the addon.
+    sizes: Object.fromEntries(namesIn(folder).map((file) => [file, fs.statSync(path.join(folder, file)).size])),
+  });
+  complete(folder, description, `# ${name}\n\n${purpose}. \`npm install ${source.name}\` brings it.\n`);
+}
+
+function makeDevice(device) {
+  const name = scoped(`${platform}-${device}`);
+  const folder = path.join(stage, `${platform}-${device}`);
+  const from = path.join(payload, 'devices', device);
+  copy(from, folder);
+  const purpose = `The ${device} devices of ${source.name} for ${platform}`;
+  const description = native({name, description: purpose, main: namesIn(from)[0]});
+  complete(folder, description, `# ${name}\n\n${purpose}: \`npm install ${source.name} ${name}\`.\n`);
+}
+
+for (const folder of [stage, DIST]) {
+  fs.rmSync(folder, {recursive: true, force: true});
+  fs.mkdirSync(folder, {recursive: true});
+}
+makeMain();
+makePlatform();
+devices.forEach(makeDevice);
+const folders = namesIn(stage).map((name) => `./${name}`);
+execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', DIST, ...folders], {cwd: stage});
