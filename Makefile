@@ -71,8 +71,14 @@ setup: $(VENV)/.build ## Install Debian and Python packages
 codegen: setup ## Generate all files that follow from the definitions
 	@$(CODEGEN) generate
 
-$(BUILD)/build.ninja: | $(BUILD)/.packages
-	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DPython3_EXECUTABLE=$(CURDIR)/$(PYTHON) >$(BUILD)/configure.log 2>&1 \
+# What is linked against these libraries runs with the C library of the floor, glibc 2.28, and later ones.
+FLOOR := $(BUILD)/floor
+$(FLOOR)/flags: $(wildcard tools/floor/*.py tools/floor/shims/*.c) | $(BUILD)/.packages
+	@python3 tools/floor/make_floor.py $(FLOOR)
+
+$(BUILD)/build.ninja: | $(BUILD)/.packages $(FLOOR)/flags
+	@LDFLAGS="$$(cat $(FLOOR)/flags)" cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DPython3_EXECUTABLE=$(CURDIR)/$(PYTHON) \
+		-DCMAKE_LIBRARY_PATH=$(CURDIR)/$(FLOOR) >$(BUILD)/configure.log 2>&1 \
 		|| { cat $(BUILD)/configure.log; exit 1; }
 
 # before-build-<name> installs headers that come from a front end's own package manager, so it runs before CMake.
@@ -87,8 +93,9 @@ build: front-ends ## Generate, compile, and make the front ends loadable from th
 	@$(MAKE) --no-print-directory $(addprefix build-device-,$(DEVICES))
 
 .PHONY: build-tests
-build-tests: build # the test programs
+build-tests: build # the test programs, and what packages contain
 	@cmake --build $(BUILD) --target tests
+	@$(MAKE) --no-print-directory payload
 
 # ------------------------------------------------------------------------------------------------ demo
 
@@ -219,8 +226,20 @@ docs: codegen ## Write the manual to docs/generated, the tables of docs/devices.
 	@PYTHONPATH=. $(PYTHON) -m tools.trace_picture docs/profiling/trace.json docs/profiling/trace.svg
 	@echo "The manual is in docs/generated/reference"
 
-.PHONY: packages
-packages: build $(addprefix package-,$(BINDINGS)) ## Build the installable packages into dist/
+# What the packages of all languages contain.
+.PHONY: payload
+payload:
+	@tools/payload.sh $(BUILD) $(BUILD)/payload
+
+# Packages are reproducible: their files have the time of the commit.
+export SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --format=%ct 2>/dev/null),315532800)
+
+.PHONY: packages package-c $(addprefix package-,$(BINDINGS))
+packages: build ## Build the installable packages into dist/
+	@$(MAKE) --no-print-directory payload
+	@$(MAKE) --no-print-directory package-c $(addprefix package-,$(BINDINGS))
+package-c:
+	@tools/package_c.sh $(BUILD) dist/c
 
 # `make deploy MODEL="first.flow second.flow"` builds one library for both; INTO= names its folder.
 INTO := dist/deploy

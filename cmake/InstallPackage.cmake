@@ -23,13 +23,37 @@ write_basic_package_version_file("${CMAKE_BINARY_DIR}/oneflow-config-version.cma
 install(FILES "${CMAKE_BINARY_DIR}/oneflow-config.cmake" "${CMAKE_BINARY_DIR}/oneflow-config-version.cmake"
         DESTINATION "${package_dir}")
 
+# What packages for other languages contain of the library.
+if(NOT ONEFLOW_STATIC)
+  install(TARGETS oneflow oneflow_onnx oneflow-probe
+          LIBRARY DESTINATION runtime COMPONENT payload NAMELINK_SKIP EXCLUDE_FROM_ALL
+          RUNTIME DESTINATION runtime COMPONENT payload EXCLUDE_FROM_ALL)
+  if(SLEEF_FILE)
+    install(FILES "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${SLEEF_FILE}" DESTINATION runtime COMPONENT payload EXCLUDE_FROM_ALL)
+  endif()
+endif()
+
 # A relative path, so that the installed tree can be moved.
 file(RELATIVE_PATH INCLUDE_FROM_LIB "${CMAKE_INSTALL_FULL_LIBDIR}" "${CMAKE_INSTALL_FULL_INCLUDEDIR}")
-get_target_property(ONEFLOW_LINKS oneflow INTERFACE_LINK_LIBRARIES)
+set(ONEFLOW_LIBRARY "-loneflow")
 if(ONEFLOW_STATIC)
+  get_target_property(ONEFLOW_LINKS oneflow INTERFACE_LINK_LIBRARIES)
   list(JOIN ONEFLOW_LINKS " " ONEFLOW_LINKS)
-else()
-  set(ONEFLOW_LINKS "")
 endif()
 configure_file("${CMAKE_CURRENT_LIST_DIR}/oneflow.pc.in" "${CMAKE_BINARY_DIR}/oneflow.pc" @ONLY)
 install(FILES "${CMAKE_BINARY_DIR}/oneflow.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+# The static library beside the shared one: oneflow::static in CMake, oneflow-static for pkg-config.
+if(TARGET oneflow_static)
+  set(ONEFLOW_LIBRARY "-l:liboneflow.a")
+  get_target_property(ONEFLOW_LINKS oneflow_static INTERFACE_LINK_LIBRARIES)
+  list(JOIN ONEFLOW_LINKS " " ONEFLOW_LINKS)
+  configure_file("${CMAKE_CURRENT_LIST_DIR}/oneflow.pc.in" "${CMAKE_BINARY_DIR}/oneflow-static.pc" @ONLY)
+  install(FILES "${CMAKE_BINARY_DIR}/oneflow-static.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT static
+          EXCLUDE_FROM_ALL)
+  install(TARGETS oneflow_static EXPORT oneflow-static ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT static
+          EXCLUDE_FROM_ALL)
+  set_target_properties(oneflow_static PROPERTIES EXPORT_NAME static)
+  target_include_directories(oneflow_static INTERFACE "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+  install(EXPORT oneflow-static NAMESPACE oneflow:: DESTINATION "${package_dir}" COMPONENT static EXCLUDE_FROM_ALL)
+endif()

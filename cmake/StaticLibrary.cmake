@@ -1,6 +1,6 @@
 # add_merged_library(NAME OBJECTS LIBRARIES TARGET... FILES ARCHIVE...): a static library of the target OBJECTS, and of all
 # that is in other static libraries, so that programs link just one. A file that is a shared library is linked by the
-# programs, as is SLEEF.
+# programs, as is a shared SLEEF.
 
 function(add_merged_library name objects)
   cmake_parse_arguments(PARSE_ARGV 2 merged "" "" "LIBRARIES;FILES")

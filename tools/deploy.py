@@ -19,7 +19,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PARTS = ("CMakeLists.txt", "cmake", "opdefs", "runtime")
+PARTS = ("VERSION", "CMakeLists.txt", "cmake", "opdefs", "runtime")
 TARGETS = ("runtime", "cpu", "c", "cpp")
 HEADER_LIMIT = 100_000_000  # of safetensors
 

@@ -92,6 +92,13 @@ of_status of_load_device(const char* path) {
   });
 }
 
+of_status of_add_device_path(const char* path) {
+  return guard([&, function = __func__] {
+    require(path, function, "path");
+    add_device_path(path);
+  });
+}
+
 bool of_device_waits(of_device device) {
   bool waits = false;
   guard([&] { waits = known_device(device).waits(); });

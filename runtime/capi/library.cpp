@@ -1,14 +1,26 @@
 // The C API: library, errors, dtypes, options.
 #include <cstdlib>
+#include <new>
+#include <string>
 
 #include "base/dtype.h"
 #include "capi/boundary.h"
 #include "device/options.h"
+#include "device/plugin_loading.h"
 #include "tensor/defaults.h"
 
 using namespace oneflow;
 
 const char* of_version(void) { return ONEFLOW_VERSION; }
+
+const char* of_library_path(void) {
+  try {
+    static const std::string& path = *new std::string(own_path());
+    return path.c_str();
+  } catch (const std::bad_alloc&) {
+    return "";
+  }
+}
 
 const char* of_last_error(void) { return last_error(); }
 

@@ -105,6 +105,16 @@ class Registry {
     return ids;
   }
 
+  // Adds a file or folder to those in which plugins are searched for, once. Throws if the search is over.
+  void add_path(const char* path) {
+    const std::lock_guard lock(steps_mutex_);
+    if (std::find(added_paths_.begin(), added_paths_.end(), path) != added_paths_.end()) return;
+    if (is_discovered_.load())
+      fail(OF_DEVICE_ERROR, "cannot search for devices in %s: the search is over; name the path earlier, or in ONEFLOW_DEVICE_PATH",
+           path);
+    added_paths_.emplace_back(path);
+  }
+
   const std::vector<RejectedPlugin>& rejected() const { return rejected_; }
   // Describes where plugins were searched for.
   const std::string& search_path() const { return search_path_; }
@@ -136,8 +146,8 @@ class Registry {
   // Registers the plugins that are found, and records those without devices.
   void discover() {
     rejected_.clear();
-    search_path_ = describe_search_path();  // the environment may change later
-    for (const std::string& path : discover_plugins()) {
+    search_path_ = describe_search_path(added_paths_);  // the environment may change later
+    for (const std::string& path : discover_plugins(added_paths_)) {
       std::string reason;
       try {
         const Probe probe = probe_plugin(path);
@@ -158,6 +168,7 @@ class Registry {
   std::array<std::atomic<DeviceType*>, kMaxTypes> types_{};
   std::vector<RejectedPlugin> rejected_;
   std::string search_path_;
+  std::vector<std::string> added_paths_;
 
   static Registry& registry_;
 };
@@ -372,5 +383,7 @@ Stream* find_stream(uint64_t id) {
 const std::vector<RejectedPlugin>& rejected_plugins() { return Registry::get().rejected(); }
 
 void load_device_plugin(const std::string& path) { Registry::get().add(open_plugin(path), path); }
+
+void add_device_path(const char* path) { Registry::instance().add_path(path); }
 
 }  // namespace oneflow

@@ -148,6 +148,9 @@ const std::vector<RejectedPlugin>& rejected_plugins();
 // Loads a plugin from a shared library, and registers its devices. Throws DeviceError with the path and the reason.
 void load_device_plugin(const std::string& path);
 
+// Adds a file or folder to those in which plugins are searched for. Throws DeviceError if the search is over.
+void add_device_path(const char* path);
+
 }  // namespace oneflow
 
 #endif  // ONEFLOW_DEVICE_DEVICE_H_

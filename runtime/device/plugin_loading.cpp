@@ -54,13 +54,15 @@ std::filesystem::path plugin_folder() {
 
 }  // namespace
 
-std::filesystem::path own_folder() {
+std::filesystem::path own_path() {
   Dl_info own;
   if (!dladdr(reinterpret_cast<void*>(&of_version), &own) || !own.dli_fname) return {};
-  return std::filesystem::path(own.dli_fname).parent_path().lexically_normal();
+  return std::filesystem::path(own.dli_fname).lexically_normal();
 }
 
-std::vector<std::string> discover_plugins() {
+std::filesystem::path own_folder() { return own_path().parent_path(); }
+
+std::vector<std::string> discover_plugins(const std::vector<std::string>& added) {
   std::vector<std::string> found;
   if (const char* paths = std::getenv(kPathVariable)) {
     std::stringstream list(paths);
@@ -69,6 +71,7 @@ std::vector<std::string> discover_plugins() {
   }
   std::error_code error;
   if (std::filesystem::is_directory(plugin_folder(), error)) add_plugins(plugin_folder(), &found);
+  for (const std::string& path : added) add_plugins(path, &found);
   // Each file only once: its device type would be rejected the second time.
   std::vector<std::string> plugins;
   for (const std::string& path : found)
@@ -78,12 +81,14 @@ std::vector<std::string> discover_plugins() {
   return plugins;
 }
 
-std::string describe_search_path() {
+std::string describe_search_path(const std::vector<std::string>& added) {
   const char* paths = std::getenv(kPathVariable);
   std::error_code error;
   const bool has_folder = std::filesystem::is_directory(plugin_folder(), error);
-  return format_text("%s (%s%s) and in %s%s", kPathVariable, paths ? "set to " : "not set", paths ? paths : "",
-                     plugin_folder().c_str(), has_folder ? "" : ", which does not exist");
+  std::string text = format_text("%s (%s%s) and in %s%s", kPathVariable, paths ? "set to " : "not set",
+                                 paths ? paths : "", plugin_folder().c_str(), has_folder ? "" : ", which does not exist");
+  for (const std::string& path : added) text += ", and in " + path;
+  return text;
 }
 
 }  // namespace oneflow

@@ -30,8 +30,10 @@ extern "C" {
 
 /* ---------------------------------------------------------------- library and errors */
 
-/* Returns the version of the library, such as "0.1.0". */
+/* Returns the version of the library, such as "1.2.3". */
 OF_API const char* of_version(void);
+/* Returns the path of the file from which the library was loaded. The string lives as long as the process. */
+OF_API const char* of_library_path(void);
 /* Returns the text of the calling thread's last failure: "<operator>: <argument> must be ..., got ...". Never NULL. It
  * is valid until the thread's next failing call; calls that succeed do not change it. */
 OF_API const char* of_last_error(void);
@@ -102,6 +104,11 @@ OF_API of_device of_default_device(void);
 OF_API of_status of_set_default_device(of_device device);
 /* Loads a device plugin (see device_plugin.h) from the path of a shared library. */
 OF_API of_status of_load_device(const char* path);
+/* Adds a plugin, or a folder with plugins, to those that are searched for devices, for packages with a plugin that are not
+ * installed next to the library. A plugin that cannot be used is rejected like any other that was found. A path that is
+ * there already is ignored. Fails with OF_DEVICE_ERROR if the search is over: it takes place when a device other than the
+ * first is asked for. */
+OF_API of_status of_add_device_path(const char* path);
 /* Returns whether copies between the host and the device may block, so that a front end should release its language's
  * lock meanwhile. */
 OF_API bool of_device_waits(of_device device);

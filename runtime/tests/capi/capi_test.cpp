@@ -47,6 +47,7 @@ TEST(CApiTest, NullPointersAreErrors) {
       of_dtype_parse(nullptr, &dtype),
       of_dtype_parse("int8", nullptr),
       of_load_device(nullptr),
+      of_add_device_path(nullptr),
       of_get_option(nullptr, &option),
       of_set_option(nullptr, 1),
       of_op_get_info(nullptr, nullptr),

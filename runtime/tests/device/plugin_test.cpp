@@ -149,6 +149,15 @@ TEST(PluginTest, DiscoveryListsFilesAndFolders) {
   EXPECT_EQ(found, (std::vector<std::string>{plugin_path("far"), plugin_path("accel"), "/nowhere.so", "/nowhere.so"}));
 }
 
+TEST(PluginTest, DiscoverySearchesAddedPathsLast) {
+  setenv("ONEFLOW_DEVICE_PATH", plugin_path("far").c_str(), 1);
+  const std::vector<std::string> found = discover_plugins({PLUGIN_DIR, "/elsewhere"});
+  const std::string description = describe_search_path({PLUGIN_DIR, "/elsewhere"});
+  unsetenv("ONEFLOW_DEVICE_PATH");
+  EXPECT_EQ(found, (std::vector<std::string>{plugin_path("far"), plugin_path("accel"), "/elsewhere"}));
+  EXPECT_TRUE(description.ends_with(std::string(", and in ") + PLUGIN_DIR + ", and in /elsewhere")) << description;
+}
+
 class FarDeviceTest : public testing::Test {
  protected:
   static void SetUpTestSuite() { far_device(); }
