@@ -33,7 +33,7 @@ help: ## List the steps
 
 # ------------------------------------------------------------------------------------------------ dependencies
 
-APT_LISTS := apt.txt commnet/apt.txt $(sort $(wildcard bindings/*/apt.txt runtime/devices/*/apt.txt))
+APT_LISTS := apt.txt commnet/apt.txt tests/packages/apt.txt $(sort $(wildcard bindings/*/apt.txt runtime/devices/*/apt.txt))
 BUILD_REQUIREMENTS := requirements/build.txt $(sort $(wildcard bindings/*/requirements.txt))
 
 $(BUILD)/.packages: $(APT_LISTS) tools/install_packages.sh
@@ -55,6 +55,11 @@ $(VENV)/.test: requirements/test.txt $(VENV)/.build
 $(VENV)/.bench: requirements/bench.txt $(VENV)/.test
 	@echo "Installing the libraries that the benchmarks compare with"
 	@$(PYTHON) -m pip install -q --disable-pip-version-check -r requirements/bench.txt
+	@touch $@
+
+$(VENV)/.packages: requirements/packages.txt $(VENV)/.test
+	@echo "Installing what the tests of packages need"
+	@$(PYTHON) -m pip install -q --disable-pip-version-check -r requirements/packages.txt
 	@touch $@
 
 $(VENV)/.models: requirements/models.txt $(VENV)/.test
@@ -201,6 +206,11 @@ test-commnet-long: build-commnet # a million messages, ten thousand connections,
 	@ctest --test-dir $(COMMNET) --output-on-failure --no-tests=error --label-regex long
 	@COMMNET_BUILD_FOLDER=$(CURDIR)/build-sanitized/commnet commnet/tools/test_sanitized.sh
 
+.PHONY: test-packages
+test-packages: packages $(VENV)/.packages ## Publish the packages to registries on this machine, and install them by name in bare systems
+	@cd tests/packages && npm ci --silent --no-fund --no-audit
+	@$(PYTHON) -m pytest tests/packages
+
 test-models: # examples with models of packages, against ONNX Runtime
 	@$(PYTHON) -m pytest tests/models
 
@@ -244,7 +254,7 @@ package-c:
 # `make deploy MODEL="first.flow second.flow"` builds one library for both; INTO= names its folder.
 INTO := dist/deploy
 .PHONY: deploy
-deploy: setup ## Build a static library with only what the graph MODEL= needs
+deploy: setup $(FLOOR)/flags ## Build a static library with only what the graph MODEL= needs
 	@test -n "$(MODEL)" || { echo "Which graph? make deploy MODEL=model.flow"; exit 1; }
 	@$(PYTHON) tools/deploy.py $(MODEL) --into $(INTO)
 

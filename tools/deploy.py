@@ -67,6 +67,7 @@ def build(operators: Iterable[str], folder: Path, into: Path) -> None:
         "ONEFLOW_BUILD_BINDINGS": "OFF",
         "ONEFLOW_BUILD_TESTS": "OFF",
         "ONEFLOW_STATIC": "ON",
+        "CMAKE_LIBRARY_PATH": str(ROOT / "build" / "floor"),  # has SLEEF as a static library
     }
     # With these settings, ccache finds what it has compiled for the whole library.
     environment = {**os.environ, "CCACHE_BASEDIR": str(folder), "CCACHE_NOHASHDIR": "1"}
