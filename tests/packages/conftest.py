@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -11,11 +10,15 @@ from pathlib import Path
 import pytest
 
 from tests.packages.languages import LANGUAGES, PLACES, Language, Place
-from tests.packages.older import older_packages
+from tests.packages.packagers import OLDER, make_packages
 from tests.packages.report import Report
-from tests.packages.roots import CACHE, REPOSITORY, Root, cached, copy, progress
+from tests.packages.roots import REPOSITORY, Root, cached, layered, progress
 
 REPORT = pytest.StashKey[Report]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--packages", type=Path, default=REPOSITORY / "dist", help="the folder of the packages to test")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -42,9 +45,9 @@ def version() -> str:
 
 
 @pytest.fixture(scope="session")
-def dist() -> Path:
+def dist(pytestconfig: pytest.Config) -> Path:
     """Returns the folder of the packages."""
-    folder = REPOSITORY / "dist"
+    folder: Path = pytestconfig.getoption("--packages")
     missing = [language.name for language in LANGUAGES if not any(folder.glob(f"{language.name}/*"))]
     assert not missing, f"there are no packages for {', '.join(missing)}: run make packages"
     return folder
@@ -53,8 +56,8 @@ def dist() -> Path:
 @pytest.fixture(scope="session")
 def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Returns a folder with the same packages as of an older version."""
-    progress("making packages of an older version")
-    return older_packages(tmp_path_factory.mktemp("older"))
+    progress.info("making packages of an older version")
+    return make_packages(tmp_path_factory.mktemp("older"), OLDER)
 
 
 @pytest.fixture(scope="session")
@@ -66,8 +69,8 @@ def address(dist: Path, older: Path) -> Iterator[Callable[[Language], str]]:
 
         def of(language: Language) -> str:
             if language.name not in started:
-                progress(f"publishing the packages for {language.tool}")
-                packages = language.publish_order(older) + language.publish_order(dist)
+                progress.info("publishing the packages for %s", language.tool)
+                packages = language.packages(older) + language.packages(dist)
                 started[language.name] = stack.enter_context(language.registry(packages, folder / language.name))
             return started[language.name]
 
@@ -77,20 +80,12 @@ def address(dist: Path, older: Path) -> Iterator[Callable[[Language], str]]:
 @pytest.fixture
 def enter(address: Callable[[Language], str]) -> Iterator[Callable[[Place], Root]]:
     """Returns a function that makes a fresh root, whose package manager knows the registry on this machine alone."""
-    copies: list[Path] = []
-
-    def make(place: Place) -> Root:
-        folder = Path(tempfile.mkdtemp(prefix=f"{place.name}-", dir=CACHE.parent))
-        copies.append(folder)
-        copy(cached(place.recipe), folder)
-        return place.root(folder, address(place.language))
-
-    yield make
-    for folder in copies:
-        shutil.rmtree(folder)
+    with ExitStack() as stack:
+        yield lambda place: place.root(stack.enter_context(layered(cached(place.recipe))), address(place.language))
 
 
 @pytest.fixture(params=PLACES, ids=lambda place: place.name)
 def place(request: pytest.FixtureRequest) -> Place:
     """Returns each language in each of its roots."""
-    return request.param
+    each: Place = request.param
+    return each

@@ -1,4 +1,4 @@
-"""Says what differs between the languages when a package is installed, used and removed. The tests are the same for all."""
+"""Says what differs between the languages when packages are installed, used and removed; the tests are the same."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ class Language:
     uninstall: str
     # Files that the package manager keeps for itself after everything is uninstalled.
     kept: tuple[str, ...]
-    # Builds its packages from build/payload into a folder.
-    packager: tuple[str, ...]
+    # Builds its packages from the payload in BUILD, into the folder DIST.
+    packager: str
     registry: Callable[[Iterable[Path], Path], AbstractContextManager[str]]
     # The suffixes of files with an example, and how to tell that an example is written for one other than the last.
     suffixes: dict[str, str]
@@ -45,6 +45,10 @@ class Language:
     def page(self) -> Path:
         """Returns the README of the language."""
         return REPOSITORY / "bindings" / self.name / "README.md"
+
+    def names(self, device: str) -> str:
+        """Returns the names of a plugin's package, and of the one that it is for."""
+        return f"{self.plugin.format(device=device)} {self.package}"
 
     def file_name(self, example: str) -> str:
         """Returns the name of a file for an example."""
@@ -68,7 +72,7 @@ PYTHON = Language(
     upgrade="pip install --upgrade {package}",
     uninstall="pip uninstall --yes {packages}",
     kept=("root/.cache/",),
-    packager=("python3", "bindings/python/package.py", "--build", "build", "--dist"),
+    packager='"$PYTHON" bindings/python/package.py --build "$BUILD" --dist "$DIST"',
     registry=registries.python_index,
     suffixes={".py": ""},
 )
@@ -86,7 +90,7 @@ JS = Language(
     upgrade="npm install {package}@latest",
     uninstall="npm uninstall {packages}",
     kept=("root/.npm/", "root/project/package", "root/project/node_modules/.package-lock.json"),
-    packager=("bindings/js/package.sh",),
+    packager="node bindings/js/package.mjs",
     registry=registries.js_registry,
     suffixes={".mjs": r"^import ", ".js": ""},
 )
@@ -98,13 +102,13 @@ RUBY = Language(
     plugin="oneflow-rb-{device}",
     fences=("ruby",),
     run="ruby",
-    version="ruby -e 'require \"oneflow\"; puts Gem.loaded_specs[\"oneflow-rb\"].version'",
+    version='ruby -e \'require "oneflow"; puts Gem.loaded_specs["oneflow-rb"].version\'',
     plugins="ruby -e 'require \"oneflow\"; OneFlow.devices; puts OneFlow.rejected_plugins.keys'",
     install_version="gem install {package} --version {version}",
     upgrade="gem update {package}",
     uninstall="gem uninstall --all --executables {packages}",
     kept=("root/.local/share/gem/specs/",),
-    packager=("ruby", "bindings/ruby/package.rb", "build"),
+    packager='ruby bindings/ruby/package.rb "$BUILD/payload" "$DIST"',
     registry=registries.ruby_index,
     suffixes={".rb": ""},
 )

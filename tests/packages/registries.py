@@ -87,7 +87,7 @@ def js_registry(packages: Iterable[Path], folder: Path) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind((LOOPBACK, 0))
         place = f"{LOOPBACK}:{probe.getsockname()[1]}"
-    program = [HERE / "node_modules/.bin/verdaccio", "--config", folder / "config.yaml", "--listen", place]
+    program = [str(HERE / "node_modules/.bin/verdaccio"), "--config", str(folder / "config.yaml"), "--listen", place]
     server = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT)
     try:
         wait_for(f"http://{place}/-/ping", server)
@@ -107,6 +107,6 @@ def wait_for(address: str, server: subprocess.Popen[bytes]) -> None:
     for _ in range(START_SECONDS * 10):
         with contextlib.suppress(OSError), urllib.request.urlopen(address):
             return
-        assert server.poll() is None, f"{server.args} has ended"
+        assert server.poll() is None, "the registry has ended"
         time.sleep(0.1)
     raise AssertionError(f"{address} did not answer within {START_SECONDS} s")

@@ -1,15 +1,18 @@
 """Makes bare roots: folders with a minimal Debian system and the runtime of one language, which are entered by chroot.
 
-A root is made once, in build/roots, and copied for each test. Inside, nothing but the loopback interface can be reached
-by name: the root has no name servers.
+A root is made once, in build/roots; each test has a layer over it, which is thrown away. Inside, only the loopback
+interface can be reached by name: the root has no name servers.
 """
 
 from __future__ import annotations
 
+import contextlib
+import logging
 import os
 import shlex
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,6 +20,8 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CACHE = REPOSITORY / "build/roots"
+progress = logging.getLogger("packages")
+
 SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 # Programs see their own processes in /proc, and all of them end with the command.
 ENTER = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
@@ -58,7 +63,7 @@ class Root:
     start: str = "/root"
 
     def run(self, command: str, *, fails: bool = False) -> Finished:
-        """Runs a shell command inside and returns what it printed. The command must succeed, or fail if `fails` is set."""
+        """Runs a shell command inside and returns what it printed. It must succeed, or fail if `fails` is set."""
         settings = {"HOME": "/root", "LANG": "C.UTF-8", "PATH": SEARCH_PATH, **self.environment}
         inside = ["sh", "-c", f"cd {shlex.quote(self.start)} && {command}"]
         started = time.monotonic()
@@ -130,7 +135,7 @@ def cached(recipe: Recipe) -> Path:
     folder = CACHE / recipe.name
     note = CACHE / f"{recipe.name}.recipe"
     if not folder.is_dir() or not note.is_file() or note.read_text() != recipe.text:
-        progress(f"making the root {recipe.name}")
+        progress.info("making the root %s", recipe.name)
         shutil.rmtree(folder, ignore_errors=True)
         note.unlink(missing_ok=True)
         folder.mkdir(parents=True)
@@ -139,12 +144,22 @@ def cached(recipe: Recipe) -> Path:
     return folder
 
 
+@contextlib.contextmanager
+def layered(folder: Path) -> Iterator[Path]:
+    """Yields a folder that looks like another one, which stays as it is when files are written to the first."""
+    with tempfile.TemporaryDirectory(prefix="layer-", dir=CACHE) as layer:
+        changes, work, merged = (Path(layer, name) for name in ("changes", "work", "merged"))
+        for made in (changes, work, merged):
+            made.mkdir()
+        options = f"lowerdir={folder},upperdir={changes},workdir={work}"
+        subprocess.run(["mount", "-t", "overlay", "overlay", "-o", options, str(merged)], check=True)
+        try:
+            yield merged
+        finally:
+            subprocess.run(["umount", "--lazy", str(merged)], check=True)
+
+
 def copy(source: Path, target: Path) -> None:
     """Copies a folder or a file with owners and links, sharing the blocks where the file system can."""
     target.parent.mkdir(parents=True, exist_ok=True)
     subprocess.run(["cp", "-a", "--reflink=auto", "-T", str(source), str(target)], check=True)
-
-
-def progress(text: str) -> None:
-    """Tells whoever waits what takes the time, past what pytest captures."""
-    os.write(2, f"  {text}\n".encode())

@@ -1,4 +1,4 @@
-"""Installs the packages by name in bare roots, as the READMEs say, runs their examples, upgrades and uninstalls them."""
+"""Installs the packages by name in bare roots as the READMEs say, runs their examples, upgrades and uninstalls them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests.packages import readme
 from tests.packages.languages import LANGUAGES, Language, Place
-from tests.packages.older import OLDER
+from tests.packages.packagers import OLDER
 from tests.packages.report import Report
 from tests.packages.roots import REPOSITORY, Root
 
@@ -75,7 +75,7 @@ def test_install_run_and_uninstall(enter: Enter, place: Place, report: Report, v
     assert seconds <= SECONDS
     assert f"{PLUGIN}.so" in root.run(language.plugins).output
 
-    root.run(language.uninstall.format(packages=" ".join(language.plugin_and_base(PLUGIN))))
+    root.run(language.uninstall.format(packages=language.names(PLUGIN)))
     assert left(root, language, before) == set()
 
 
