@@ -110,7 +110,8 @@ class Registry {
     const std::lock_guard lock(steps_mutex_);
     if (std::find(added_paths_.begin(), added_paths_.end(), path) != added_paths_.end()) return;
     if (is_discovered_.load())
-      fail(OF_DEVICE_ERROR, "cannot search for devices in %s: the search is over; name the path earlier, or in ONEFLOW_DEVICE_PATH",
+      fail(OF_DEVICE_ERROR,
+           "cannot search for devices in %s: the search is over; name the path earlier, or in ONEFLOW_DEVICE_PATH",
            path);
     added_paths_.emplace_back(path);
   }

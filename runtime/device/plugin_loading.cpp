@@ -85,8 +85,9 @@ std::string describe_search_path(const std::vector<std::string>& added) {
   const char* paths = std::getenv(kPathVariable);
   std::error_code error;
   const bool has_folder = std::filesystem::is_directory(plugin_folder(), error);
-  std::string text = format_text("%s (%s%s) and in %s%s", kPathVariable, paths ? "set to " : "not set",
-                                 paths ? paths : "", plugin_folder().c_str(), has_folder ? "" : ", which does not exist");
+  std::string text =
+      format_text("%s (%s%s) and in %s%s", kPathVariable, paths ? "set to " : "not set", paths ? paths : "",
+                  plugin_folder().c_str(), has_folder ? "" : ", which does not exist");
   for (const std::string& path : added) text += ", and in " + path;
   return text;
 }

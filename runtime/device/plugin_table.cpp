@@ -31,8 +31,8 @@ bool is_device_name(const char* name) {
 // Describes the first defect of a table; returns an empty string for a valid table.
 std::string find_defect(const of_device_table& table) {
   if (table.api_version < OF_DEVICE_API_OLDEST || table.api_version > OF_DEVICE_API_VERSION)
-    return format_text("it has plugin API version %u, this runtime accepts %s", table.api_version,
-                       accepted_versions().c_str());
+    return format_text("it has plugin API version %u, this runtime accepts %s; install both in the same version",
+                       table.api_version, accepted_versions().c_str());
   if (table.struct_size < kSmallestTable)
     return format_text("its table has %u bytes, at least %zu are needed", table.struct_size, kSmallestTable);
   if (!is_device_name(table.name)) return "its name must be a word of lower-case letters, digits and underscores";

@@ -104,10 +104,10 @@ OF_API of_device of_default_device(void);
 OF_API of_status of_set_default_device(of_device device);
 /* Loads a device plugin (see device_plugin.h) from the path of a shared library. */
 OF_API of_status of_load_device(const char* path);
-/* Adds a plugin, or a folder with plugins, to those that are searched for devices, for packages with a plugin that are not
- * installed next to the library. A plugin that cannot be used is rejected like any other that was found. A path that is
- * there already is ignored. Fails with OF_DEVICE_ERROR if the search is over: it takes place when a device other than the
- * first is asked for. */
+/* Adds a plugin, or a folder with plugins, to those that are searched for devices, for packages with a plugin that are
+ * not installed next to the library. A plugin that cannot be used is rejected like any other that was found. A path
+ * that is there already is ignored. Fails with OF_DEVICE_ERROR if the search is over: it takes place when a device
+ * other than the first is asked for. */
 OF_API of_status of_add_device_path(const char* path);
 /* Returns whether copies between the host and the device may block, so that a front end should release its language's
  * lock meanwhile. */

@@ -53,7 +53,8 @@ TEST(PluginTest, ErrorsGivePathAndReason) {
   };
   const std::string used = "cannot use the device plugin " + path + ": ";
   const auto version = [&](int offered) {
-    return format_text("%sit has plugin API version %d, this runtime accepts 2", used.c_str(), offered);
+    return format_text("%sit has plugin API version %d, this runtime accepts 2; install both in the same version",
+                       used.c_str(), offered);
   };
   expect("older_version", version(1));
   expect("newer_version", version(3));
@@ -117,7 +118,8 @@ TEST(PluginTest, DiscoveryProbesInAChildProcess) {
   expect("exits", "the device plugin " + path + " ended its process");
   expect("refuses", "the device plugin " + path + " refused: the driver is too old");
   expect("older_version",
-         "cannot use the device plugin " + path + ": it has plugin API version 1, this runtime accepts 2");
+         "cannot use the device plugin " + path +
+             ": it has plugin API version 1, this runtime accepts 2; install both in the same version");
   expect("hangs", "the device plugin " + path + " did not answer within 0.1 seconds", 0.1);
   expect_usable();
 

@@ -52,7 +52,7 @@ TEST(MissingDeviceTest, NoHardware) {
 TEST(MissingDeviceTest, AnotherApiVersion) {
   with_fault("newer_version", [] {
     expect_rejected("cannot use the device plugin " + kPlugin +
-                    ": it has plugin API version 3, this runtime accepts 2");
+                    ": it has plugin API version 3, this runtime accepts 2; install both in the same version");
   });
 }
 

@@ -8,7 +8,8 @@ extern constructor* __init_array_start[] HIDDEN;
 extern constructor* __init_array_end[] HIDDEN;
 
 static void run_constructors(int count, char** arguments, char** environment) {
-  for (constructor** each = __init_array_start; each != __init_array_end; each++) (*each)(count, arguments, environment);
+  for (constructor** each = __init_array_start; each != __init_array_end; each++)
+    (*each)(count, arguments, environment);
 }
 
 extern int start_main(main_function* main, int count, char** arguments, constructor* init, void (*finish)(void),
