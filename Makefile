@@ -208,8 +208,8 @@ test-commnet-long: build-commnet # a million messages, ten thousand connections,
 
 .PHONY: test-packages
 test-packages: packages $(VENV)/.packages ## Publish the packages to registries on this machine, and install them by name in bare systems
-	@cd tests/packages && npm ci --silent --no-fund --no-audit
-	@$(PYTHON) -m pytest tests/packages
+	@cd tests/packages && npm ci --silent --ignore-scripts --no-fund --no-audit
+	@$(PYTHON) -m pytest tests/packages --log-cli-level=INFO
 
 test-models: # examples with models of packages, against ONNX Runtime
 	@$(PYTHON) -m pytest tests/models
