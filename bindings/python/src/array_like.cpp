@@ -17,8 +17,7 @@ PyObject* first_tensor(std::span<PyObject* const> objects, bool within_lists = t
     if (object == nullptr) continue;
     if (is_tensor(object)) return object;
     if (!within_lists || (!PyList_Check(object) && !PyTuple_Check(object))) continue;
-    const auto count = static_cast<size_t>(PySequence_Fast_GET_SIZE(object));
-    if (PyObject* found = first_tensor({PySequence_Fast_ITEMS(object), count}, false)) return found;
+    if (PyObject* found = first_tensor(ItemsOf(object), false)) return found;
   }
   return nullptr;
 }

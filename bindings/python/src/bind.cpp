@@ -7,18 +7,18 @@ nb::module_ package_scope() {
   return nb::borrow<nb::module_>(scope);
 }
 
-PyTypeObject* seal_class(nb::handle type, const char* full_name, const PyType_Slot* slots, PyObject* module) {
+PyObject* refuse_new(PyTypeObject* type, PyObject*, PyObject*) {
+  const nb::handle object(reinterpret_cast<PyObject*>(type));
+  return PyErr_Format(PyExc_TypeError, "cannot create '%U.%U' instances", object.attr("__module__").ptr(),
+                      object.attr("__name__").ptr());
+}
+
+PyTypeObject* seal_class(nb::handle type, PyObject* module) {
   auto* object = reinterpret_cast<PyTypeObject*>(type.ptr());
   nb::delattr(type, "__init__");  // nanobind's, which refuses all objects
-  while (slots->slot != 0 && slots->slot != Py_tp_new) ++slots;
-  if (slots->slot == 0) {
-    nb::delattr(type, "__new__");
-    object->tp_new = nullptr;
-    object->tp_vectorcall = nullptr;
-    object->tp_flags |= Py_TPFLAGS_DISALLOW_INSTANTIATION;
-  }
-  object->tp_name = full_name;
-  object->tp_flags = (object->tp_flags & ~Py_TPFLAGS_BASETYPE) | Py_TPFLAGS_IMMUTABLETYPE;
+#ifndef Py_LIMITED_API
+  object->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;  // the stable ABI has no way to set it for a class of nanobind
+#endif
   if (PyModule_AddType(module, object) != 0) throw nb::python_error();
   return object;
 }

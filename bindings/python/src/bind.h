@@ -234,16 +234,18 @@ void* new_slot() {
 // The module oneflow_py as the scope of the public classes: pickles and error texts do not name its compiled part.
 nb::module_ package_scope();
 
-// Makes a class of nanobind what other classes of C are, and adds it to the module: it is immutable, has no subclasses,
-// and its instances are created by its Py_tp_new alone. `full_name` is a literal.
-PyTypeObject* seal_class(nb::handle type, const char* full_name, const PyType_Slot* slots, PyObject* module);
+// The Py_tp_new of classes of which Python code cannot create instances.
+PyObject* refuse_new(PyTypeObject* type, PyObject*, PyObject*);
 
-// Adds a public class. `slots` ends with {0, nullptr}; without Py_tp_new, Python code cannot create instances. Returns
-// a borrowed reference.
+// Makes a class of nanobind what other classes of C are, and adds it to the module: its instances are created by its
+// Py_tp_new alone.
+PyTypeObject* seal_class(nb::handle type, PyObject* module);
+
+// Adds a public class, which has no subclasses. `slots` has Py_tp_new and ends with {0, nullptr}. Returns a borrowed
+// reference.
 template <class T>
-PyTypeObject* add_class(PyObject* module, const char* full_name, const PyType_Slot* slots) {
-  const nb::class_<T> type(package_scope(), std::strrchr(full_name, '.') + 1, nb::type_slots(slots));
-  return seal_class(type, full_name, slots, module);
+PyTypeObject* add_class(PyObject* module, const char* name, const PyType_Slot* slots) {
+  return seal_class(nb::class_<T>(package_scope(), name, nb::type_slots(slots), nb::is_final()), module);
 }
 
 }  // namespace oneflow::python

@@ -78,7 +78,7 @@ PyObject* take(of_value* value) {
 PyObject* take_all(const Overload& overload, of_value* results) {
   const int count = overload.record->result_count;
   PyTypeObject* type = reinterpret_cast<PyTypeObject*>(overload.result_type);
-  Ref tuple(type != nullptr ? type->tp_alloc(type, count) : PyTuple_New(count));
+  Ref tuple(type != nullptr ? PyType_GenericAlloc(type, count) : PyTuple_New(count));
   for (int i = 0; i < count; ++i) {
     PyObject* item = tuple ? take(&results[i]) : nullptr;
     if (item == nullptr) {
@@ -119,7 +119,7 @@ PyObject* write_all(const Overload& overload, const of_value* values, PyObject* 
   }
   if (!call_runtime(overload, values, results)) return nullptr;
   PyTypeObject* type = reinterpret_cast<PyTypeObject*>(overload.result_type);
-  Ref tuple(type != nullptr ? type->tp_alloc(type, count) : PyTuple_New(count));
+  Ref tuple(type != nullptr ? PyType_GenericAlloc(type, count) : PyTuple_New(count));
   for (int i = 0; tuple && i < count; ++i) {
     PyTuple_SET_ITEM(tuple.get(), i, Py_NewRef(PyTuple_GET_ITEM(destination, i)));
   }

@@ -169,7 +169,7 @@ bool convert_nested(const ArgumentRecord& argument, PyObject* lists, ValueStore*
     PyObject* list = PyTuple_GET_ITEM(lists, i);
     mismatch->item = i;
     const bool is_list = PyList_Check(list) || PyTuple_Check(list);
-    const bool is_pair = is_list && PySequence_Fast_GET_SIZE(list) == 2;
+    const bool is_pair = is_list && PySequence_Size(list) == 2;
     if (argument.kind == ArgumentKind::kInts ? !is_list && !PyIndex_Check(list) : !is_pair)
       return wrong_type(list, mismatch);
     PyObject* copy = kept.emplace_back(is_list ? PySequence_Tuple(list) : PyTuple_Pack(1, list)).get();
@@ -201,10 +201,7 @@ bool convert_list(const ArgumentRecord& argument, PyObject* object, ValueStore* 
   if (argument.is_nested)
     return PyTuple_Check(object) ? convert_nested(argument, object, store, value, mismatch)
                                  : wrong_type(object, mismatch);
-  if (PyTuple_Check(object)) {
-    const auto count = static_cast<size_t>(PyTuple_GET_SIZE(object));
-    return convert_items(argument, {PySequence_Fast_ITEMS(object), count}, store, value, mismatch);
-  }
+  if (PyTuple_Check(object)) return convert_items(argument, ItemsOf(object), store, value, mismatch);
   // A single item stands for a list of one, but None stands for an absent list, and arrays stand for tensors only.
   if (object == Py_None || (argument.kind == ArgumentKind::kTensor && !is_tensor(object)))
     return wrong_type(object, mismatch);

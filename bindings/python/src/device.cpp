@@ -120,7 +120,7 @@ PyObject* device_object(of_device device) {
 }
 
 bool add_device_type(PyObject* module) {
-  device_type = add_class<Device>(module, "oneflow_py.device", slots);
+  device_type = add_class<Device>(module, "device", slots);
   return true;
 }
 

@@ -59,6 +59,7 @@ const char kDocumentation[] =
 
 const PyType_Slot slots[] = {
     {Py_tp_doc, const_cast<char*>(kDocumentation)},
+    {Py_tp_new, reinterpret_cast<void*>(refuse_new)},
     {Py_tp_repr, unary_slot<&Dtype::represent>()},
     {Py_tp_str, unary_slot<&Dtype::name>()},
     {Py_tp_hash, reinterpret_cast<void*>(hash)},
@@ -107,7 +108,7 @@ DtypeMatch find_dtype(PyObject* object, of_dtype* dtype) {
 }
 
 bool add_dtypes(PyObject* module) {
-  dtype_type = add_class<Dtype>(module, "oneflow_py.dtype", slots);
+  dtype_type = add_class<Dtype>(module, "dtype", slots);
   for (int i = 0; i < OF_DTYPE_COUNT; ++i) {
     const auto dtype = static_cast<of_dtype>(i);
     objects[i] = nb::cast(Dtype{dtype}).release().ptr();

@@ -83,8 +83,8 @@ of_shape read_shape(const Parameters& parameters, size_t position, PyObject* obj
 
 // Returns whether an argument is the list of all operands, rather than the shape of a single operand.
 bool is_list_of_operands(PyObject* object) {
-  if ((!PyList_Check(object) && !PyTuple_Check(object)) || PySequence_Fast_GET_SIZE(object) == 0) return false;
-  PyObject* first = PySequence_Fast_GET_ITEM(object, 0);
+  if ((!PyList_Check(object) && !PyTuple_Check(object)) || PySequence_Size(object) == 0) return false;
+  PyObject* first = ItemsOf(object)[0];
   return is_tensor(first) || PyList_Check(first) || PyTuple_Check(first);
 }
 

@@ -49,7 +49,7 @@ uint64_t initial_seed_of(of_generator generator) {
 
 void set_state_of(of_generator generator, const char* function, nb::handle state) {
   const bool is_list = PyTuple_Check(state.ptr()) || PyList_Check(state.ptr());
-  if (!is_list || PySequence_Fast_GET_SIZE(state.ptr()) != 2) {
+  if (!is_list || PySequence_Size(state.ptr()) != 2) {
     fail(OF_TYPE_MISMATCH, std::string(function) + ": state must be tuple of two ints, the seed and the offset, got " +
                                type_name(state.ptr()));
   }
@@ -144,7 +144,7 @@ void set_rng_state(nb::handle state) { set_state_of(of_default_generator(), "set
 of_generator generator_of(PyObject* generator) { return nb::inst_ptr<Generator>(generator)->handle.get(); }
 
 bool add_generator_type(PyObject* module) {
-  generator_type = add_class<Generator>(module, "oneflow_py.Generator", slots);
+  generator_type = add_class<Generator>(module, "Generator", slots);
   Owned<of_generator, of_generator_release> handle(of_generator_retain(of_default_generator()));
   default_generator = nb::cast(Generator{std::move(handle)}).release().ptr();
   return PyModule_AddObjectRef(module, "default_generator", default_generator) == 0;

@@ -4,6 +4,8 @@
 #include <nanobind/stl/vector.h>
 #include <oneflow/autograd.h>
 
+#include <utility>
+
 #include "bind.h"
 
 namespace oneflow::python {
@@ -20,7 +22,7 @@ of_status keep_exception() {
   if (traceback != nullptr) PyException_SetTraceback(value, traceback);
   Py_XDECREF(type);
   Py_XDECREF(traceback);
-  Py_XSETREF(pending, value);
+  Py_XDECREF(std::exchange(pending, value));
   return OF_INTERNAL_ERROR;
 }
 

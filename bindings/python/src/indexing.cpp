@@ -104,16 +104,16 @@ bool Index::parse_part(PyObject* key) {
 bool Index::parse_integer(PyObject* key) { return to_integer(key, &add(OF_INDEX_INT).start); }
 
 bool Index::parse_slice(PyObject* key) {
-  const PySliceObject* slice = reinterpret_cast<PySliceObject*>(key);
+  const SliceEnds slice = ends_of(key);
   of_index part{};
   part.kind = OF_INDEX_SLICE;
   part.step = 1;
-  part.has_start = slice->start != Py_None;
-  part.has_stop = slice->stop != Py_None;
+  part.has_start = slice.start != Py_None;
+  part.has_stop = slice.stop != Py_None;
   const struct {
     PyObject* object;
     int64_t* value;
-  } ends[] = {{slice->start, &part.start}, {slice->stop, &part.stop}, {slice->step, &part.step}};
+  } ends[] = {{slice.start, &part.start}, {slice.stop, &part.stop}, {slice.step, &part.step}};
   for (const auto& end : ends) {
     if (end.object == Py_None) continue;
     if (!PyIndex_Check(end.object)) {

@@ -87,7 +87,8 @@ of_status load_device(nb::handle given) {
     fail(OF_TYPE_MISMATCH, "load_device: path must be str or path, got " + type_name(given.ptr()));
   }
   const nb::object owned = take(path);
-  return run_unlocked([=] { return of_load_device(PyBytes_AS_STRING(path)); });
+  const char* text = PyBytes_AS_STRING(path);
+  return run_unlocked([=] { return of_load_device(text); });
 }
 
 }  // namespace

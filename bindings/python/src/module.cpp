@@ -4,6 +4,7 @@
 
 #include <limits>
 #include <numbers>
+#include <string_view>
 
 #include "bind.h"
 #include "device.h"
@@ -65,14 +66,26 @@ bool add_constants(PyObject* module) {
   return PyModule_AddObjectRef(module, "newaxis", Py_None) == 0;
 }
 
+// Checks that the library is of the version that this code was compiled for: a process loads one of that name, and
+// another package may have loaded its own before. Raises ImportError and returns false if it is not.
+bool check_library() {
+  if (std::string_view(of_version()) == ONEFLOW_VERSION) return true;
+  PyErr_Format(PyExc_ImportError,
+               "oneflow_py cannot be loaded: it needs version %s of liboneflow, and the process has loaded version %s, "
+               "%s. Use one version of all packages that load it",
+               ONEFLOW_VERSION, of_version(), of_library_path());
+  return false;
+}
+
 int execute(PyObject* module) {
-  // Types, exceptions and tables are global to the process: a second import would create a second Tensor type.
+  // The interpreter of number 0 is the main one. Types, exceptions and tables are global to the process: a second
+  // import would create a second Tensor type.
   static bool executed = false;
-  if (PyInterpreterState_Get() != PyInterpreterState_Main() || std::exchange(executed, true)) {
+  if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0 || std::exchange(executed, true)) {
     PyErr_SetString(PyExc_ImportError, "oneflow_py can be loaded once per process, and not into subinterpreters");
     return -1;
   }
-  if (!nb::register_module(module)) return -1;
+  if (!check_library() || !nb::register_module(module)) return -1;
   nb::set_leak_warnings(false);  // objects that live as long as the process are no leaks
   const Ref done(guarded([=] {
     if (!add_errors(module) || !add_dtypes(module) || !add_device_type(module) || !add_generator_type(module) ||

@@ -182,10 +182,10 @@ bool NestedNumbers::visit_number(PyObject* number, of_dtype dtype, size_t depth)
   if (PyFloat_Check(number)) {
     numbers_.push_back({.kind = OF_SCALAR_FLOAT, .as = {.real = PyFloat_AS_DOUBLE(number)}});
   } else if (PyComplex_Check(number)) {
-    const Py_complex value = PyComplex_AsCComplex(number);
+    const double real = PyComplex_RealAsDouble(number);
     imaginary_.resize(numbers_.size());
-    imaginary_.push_back(value.imag);
-    numbers_.push_back({.kind = OF_SCALAR_FLOAT, .as = {.real = value.real}});
+    imaginary_.push_back(PyComplex_ImagAsDouble(number));
+    numbers_.push_back({.kind = OF_SCALAR_FLOAT, .as = {.real = real}});
   } else if (PyBool_Check(number)) {
     numbers_.push_back({.kind = OF_SCALAR_BOOL, .as = {.integer = number == Py_True}});
   } else if (!add_integer(number)) {

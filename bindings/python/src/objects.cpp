@@ -3,8 +3,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <cstring>
-
 namespace oneflow::python {
 namespace {
 
@@ -17,15 +15,12 @@ int64_t coarse_time() {
   return int64_t{now.tv_sec} * 1'000'000'000 + now.tv_nsec;
 }
 
-// Returns the module prefix, such as "torch.", of a class that is defined in Python: its tp_name lacks the module.
-// Returns "" for other classes.
-std::string module_prefix(PyTypeObject* type) {
-  if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) == 0 || std::strchr(type->tp_name, '.') != nullptr) return "";
-  Ref module(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type), "__module__"));
-  const char* name = module && PyUnicode_Check(module.get()) ? PyUnicode_AsUTF8(module.get()) : nullptr;
-  if (name == nullptr) PyErr_Clear();
-  const std::string text = name != nullptr ? name : "builtins";
-  return text == "builtins" || text == "__main__" ? "" : text + ".";
+// Returns an attribute of a class that is a text; `otherwise` if it is not.
+std::string text_attribute(PyObject* type, const char* attribute, const char* otherwise) {
+  Ref object(PyObject_GetAttrString(type, attribute));
+  const char* text = object && PyUnicode_Check(object.get()) ? PyUnicode_AsUTF8(object.get()) : nullptr;
+  if (text == nullptr) PyErr_Clear();
+  return text != nullptr ? text : otherwise;
 }
 
 }  // namespace
@@ -60,9 +55,10 @@ bool UnlockedScope::handle_signals() {
 
 std::string type_name(PyObject* object) {
   if (object == Py_None) return "None";
-  const std::string name = module_prefix(Py_TYPE(object)) + Py_TYPE(object)->tp_name;
-  const std::string own = "oneflow_py.";
-  return name.starts_with(own) ? name.substr(own.size()) : name;
+  PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  const std::string module = text_attribute(type, "__module__", "builtins");
+  const std::string name = text_attribute(type, "__name__", "object");
+  return module == "builtins" || module == "__main__" || module == "oneflow_py" ? name : module + "." + name;
 }
 
 PyObject* tuple_of(const int64_t* values, Py_ssize_t count) {

@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "stable_abi.h"
+
 namespace oneflow::python {
 
 // An owned reference to a Python object. It is empty (false) if the call that returns it fails with an exception.
@@ -85,7 +87,7 @@ auto run_unlocked(const Work& work) {
 // and converts to false.
 class LockedScope {
  public:
-  LockedScope() : alive_(PyGILState_Check() != 0 || (Py_IsInitialized() != 0 && !is_ending())) {
+  LockedScope() : alive_(holds_gil() || (Py_IsInitialized() != 0 && !is_finalizing())) {
     if (alive_) state_ = call_python([] { return PyGILState_Ensure(); });
   }
   ~LockedScope() {
@@ -96,14 +98,6 @@ class LockedScope {
   explicit operator bool() const { return alive_; }
 
  private:
-  static bool is_ending() {
-#if PY_VERSION_HEX >= 0x030D0000
-    return Py_IsFinalizing() != 0;
-#else
-    return _Py_IsFinalizing() != 0;
-#endif
-  }
-
   bool alive_;
   PyGILState_STATE state_ = PyGILState_UNLOCKED;
 };

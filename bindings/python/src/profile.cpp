@@ -136,6 +136,7 @@ const char kDocumentation[] = "What the calls of operators in a block took; see 
 
 const PyType_Slot slots[] = {
     {Py_tp_doc, const_cast<char*>(kDocumentation)},
+    {Py_tp_new, reinterpret_cast<void*>(refuse_new)},
     {Py_tp_repr, unary_slot<&Profile::represent>()},
     {Py_tp_str, unary_slot<&Profile::text<of_profile_table>>()},
     {Py_tp_methods, methods},
@@ -148,7 +149,7 @@ Profile profile() { return Profile(); }
 }  // namespace
 
 bool add_profile_type(PyObject* module) {
-  add_class<Profile>(module, "oneflow_py.Profile", slots);
+  add_class<Profile>(module, "Profile", slots);
   entry_type = named_tuple(module, "ProfileEntry",
                            "name caller device thread parent start host_time self_time device_time memory flops bytes "
                            "shapes dtypes result_shapes result_dtypes failed");

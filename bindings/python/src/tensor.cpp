@@ -33,7 +33,10 @@ void deallocate(PyObject* self) {
 }
 
 // Hashes by identity, because == is elementwise.
-Py_hash_t hash(PyObject* self) { return PyBaseObject_Type.tp_hash(self); }
+Py_hash_t hash(PyObject* self) {
+  static const auto by_identity = reinterpret_cast<hashfunc>(PyType_GetSlot(&PyBaseObject_Type, Py_tp_hash));
+  return by_identity(self);
+}
 
 PyMemberDef members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(TensorObject, weak_references), READONLY, nullptr},

@@ -1,0 +1,102 @@
+// What the stable ABI of CPython lacks: the extension is compiled with it for Python 3.12 and later (Py_LIMITED_API),
+// and without it for older versions.
+#ifndef ONEFLOW_PYTHON_STABLE_ABI_H_
+#define ONEFLOW_PYTHON_STABLE_ABI_H_
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#ifdef Py_LIMITED_API
+
+// Macros that read objects directly, as the functions that the ABI has instead.
+inline Py_ssize_t PyTuple_GET_SIZE(PyObject* tuple) { return PyTuple_Size(tuple); }
+inline PyObject* PyTuple_GET_ITEM(PyObject* tuple, Py_ssize_t index) { return PyTuple_GetItem(tuple, index); }
+inline void PyTuple_SET_ITEM(PyObject* tuple, Py_ssize_t index, PyObject* item) { PyTuple_SetItem(tuple, index, item); }
+inline void PyList_SET_ITEM(PyObject* list, Py_ssize_t index, PyObject* item) { PyList_SetItem(list, index, item); }
+inline char* PyBytes_AS_STRING(PyObject* bytes) { return PyBytes_AsString(bytes); }
+inline Py_ssize_t PyBytes_GET_SIZE(PyObject* bytes) { return PyBytes_Size(bytes); }
+inline double PyFloat_AS_DOUBLE(PyObject* number) { return PyFloat_AsDouble(number); }
+inline Py_ssize_t PyUnicode_GET_LENGTH(PyObject* text) { return PyUnicode_GetLength(text); }
+inline const char* PyUnicode_AsUTF8(PyObject* text) { return PyUnicode_AsUTF8AndSize(text, nullptr); }
+inline PyObject* PyObject_CallOneArg(PyObject* callable, PyObject* argument) {
+  return PyObject_CallFunctionObjArgs(callable, argument, nullptr);
+}
+
+// Binds a function to an object.
+PyObject* PyMethod_New(PyObject* function, PyObject* self);
+
+#endif
+
+namespace oneflow::python {
+
+// The ends of a slice, borrowed from it.
+struct SliceEnds {
+  PyObject* start;
+  PyObject* stop;
+  PyObject* step;
+};
+
+inline SliceEnds ends_of(PyObject* slice) {
+#ifdef Py_LIMITED_API
+  const auto read = [slice](const char* name) {
+    PyObject* end = PyObject_GetAttrString(slice, name);
+    Py_XDECREF(end);  // the slice holds it
+    return end;
+  };
+  return {read("start"), read("stop"), read("step")};
+#else
+  const auto* object = reinterpret_cast<PySliceObject*>(slice);
+  return {object->start, object->stop, object->step};
+#endif
+}
+
+// The items of a list or tuple, borrowed from it.
+class ItemsOf {
+ public:
+#ifdef Py_LIMITED_API
+  explicit ItemsOf(PyObject* sequence) {
+    const bool is_list = PyList_Check(sequence) != 0;
+    const Py_ssize_t count = is_list ? PyList_Size(sequence) : PyTuple_Size(sequence);
+    PyObject** items = few_;
+    if (count > kFew) {
+      many_.resize(static_cast<size_t>(count));
+      items = many_.data();
+    }
+    for (Py_ssize_t i = 0; i < count; ++i) {
+      items[i] = is_list ? PyList_GetItem(sequence, i) : PyTuple_GetItem(sequence, i);
+    }
+    items_ = {items, static_cast<size_t>(count)};
+  }
+#else
+  explicit ItemsOf(PyObject* sequence)
+      : items_(PySequence_Fast_ITEMS(sequence), static_cast<size_t>(PySequence_Fast_GET_SIZE(sequence))) {}
+#endif
+  ItemsOf(const ItemsOf&) = delete;
+  ItemsOf& operator=(const ItemsOf&) = delete;
+
+  size_t size() const { return items_.size(); }
+  PyObject* operator[](size_t index) const { return items_[index]; }
+  operator std::span<PyObject* const>() const { return items_; }
+
+ private:
+#ifdef Py_LIMITED_API
+  static constexpr Py_ssize_t kFew = 8;
+  PyObject* few_[kFew]{};
+  std::vector<PyObject*> many_;
+#endif
+  std::span<PyObject* const> items_;
+};
+
+// Returns whether this thread holds the GIL.
+bool holds_gil();
+
+// Returns whether the interpreter is shutting down.
+bool is_finalizing();
+
+}  // namespace oneflow::python
+
+#endif  // ONEFLOW_PYTHON_STABLE_ABI_H_
