@@ -19,7 +19,7 @@ build-js: # CMake has built the addon in $(BUILD)/lib; this step makes the packa
 	@ln -sfn $(CURDIR)/$(JS) $(BUILD)/node_modules/oneflow-js
 	@cd $(JS) && node -e "require('oneflow-js')"
 
-test-js: # the hand-written tests, the conformance vectors, and all examples and error cases of the records
+test-js: package-js # the hand-written tests, the conformance vectors, and all examples and error cases of the records
 	@cd $(JS) && node --test --expose-gc test/*.test.mjs generated/*.test.mjs
 
 package-js: payload # tarballs for npm

@@ -7,18 +7,21 @@
 import {execFileSync} from 'node:child_process';
 import fs from 'node:fs';
 import {createRequire} from 'node:module';
+import os from 'node:os';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 
 const {BUILD, DIST} = process.env;
 const here = fileURLToPath(new URL('.', import.meta.url));
 const payload = path.join(BUILD, 'payload');
-const stage = path.join(BUILD, 'js-package');
+const stage = fs.mkdtempSync(path.join(os.tmpdir(), 'oneflow-js-'));
 
 const {platformName} = createRequire(import.meta.url)('./lib/platform.js');
 // Tests of upgrades make packages of another version.
 const version = process.env.ONEFLOW_VERSION ?? fs.readFileSync(path.join(here, '..', '..', 'VERSION'), 'utf8').trim();
-const {devDependencies, scripts, ...source} = JSON.parse(fs.readFileSync(path.join(here, 'package.json'), 'utf8'));
+const source = JSON.parse(fs.readFileSync(path.join(here, 'package.json'), 'utf8'));
+delete source.devDependencies;
+delete source.scripts;
 const platform = platformName();
 const platforms = [platform, ...process.argv.slice(2)].sort();
 const scoped = (name) => `@${source.name}/${name}`;
@@ -48,10 +51,10 @@ function complete(folder, description, readme) {
 /** Returns what the package.json of a package with native files has in addition to its name. */
 function native(description) {
   const {license, author, engines, keywords} = source;
-  const [os, cpu, libc] = platform.split('-');
+  const [system, cpu, libc] = platform.split('-');
   return {
     version, ...description, keywords, license, author, engines,
-    os: [os], cpu: [cpu], ...(libc && {libc: [libc === 'gnu' ? 'glibc' : libc]}),
+    os: [system], cpu: [cpu], ...(libc && {libc: [libc === 'gnu' ? 'glibc' : libc]}),
     preferUnplugged: true,
     publishConfig: {access: 'public'},
   };
@@ -69,7 +72,9 @@ function makeMain() {
     }),
   };
   const {name, ...others} = source;
-  complete(folder, {name, version, ...others, ...dependencies}, fs.readFileSync(path.join(here, 'README.md'), 'utf8'));
+  const files = [...source.files, ...namesIn(path.join(payload, 'notices'))];
+  const readme = fs.readFileSync(path.join(here, 'README.md'), 'utf8');
+  complete(folder, {name, version, ...others, files, ...dependencies}, readme);
 }
 
 function makePlatform() {
@@ -98,12 +103,14 @@ function makeDevice(device) {
   complete(folder, description, `# ${name}\n\n${purpose}: \`npm install ${source.name} ${name}\`.\n`);
 }
 
-for (const folder of [stage, DIST]) {
-  fs.rmSync(folder, {recursive: true, force: true});
-  fs.mkdirSync(folder, {recursive: true});
+try {
+  makeMain();
+  makePlatform();
+  devices.forEach(makeDevice);
+  fs.rmSync(DIST, {recursive: true, force: true});
+  fs.mkdirSync(DIST, {recursive: true});
+  const folders = namesIn(stage).map((name) => `./${name}`);
+  execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', DIST, ...folders], {cwd: stage});
+} finally {
+  fs.rmSync(stage, {recursive: true});
 }
-makeMain();
-makePlatform();
-devices.forEach(makeDevice);
-const folders = namesIn(stage).map((name) => `./${name}`);
-execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', DIST, ...folders], {cwd: stage});

@@ -31,7 +31,8 @@ function oldNode() {
 function missing(names) {
   const wanted = names.find((name) => name.endsWith(`/${platformName()}`));
   if (wanted === undefined) {
-    const cause = `there is no binary for ${platformName()}, only for ${names.map((name) => path.basename(name)).join(', ')}.`;
+    const others = names.map((name) => path.basename(name)).join(', ');
+    const cause = `there is no binary for ${platformName()}, only for ${others}.`;
     return loadError('UNSUPPORTED_PLATFORM', cause, FROM_SOURCE);
   }
   const fix = [

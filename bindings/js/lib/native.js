@@ -24,7 +24,10 @@ function find(name) {
   }
 }
 
-/** Loads the addon of a package, whose package.json lists the sizes of its files: the system's loader crashes on a truncated one. */
+/**
+ * Loads the addon of a package. Its package.json lists the sizes of its files: the loader of the system would crash on
+ * a truncated one.
+ */
 function loadFrom({name, folder, description}) {
   if (description.version !== manifest.version) throw loading.otherVersion(name, description.version);
   for (const [file, bytes] of Object.entries(description.sizes)) {

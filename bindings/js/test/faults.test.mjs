@@ -295,7 +295,10 @@ test('failures leak no memory', async () => {
     const y = x.neg();
     await assert.rejects(y.data(), flow.InvalidArgument);
   }
-  const inUse = () => [flow.memoryStats('accel:0').inUse, flow.memoryStats('accel:1').inUse, flow.memoryStats().tensors];
+  const inUse = () => {
+    const devices = ['accel:0', 'accel:1'].map((device) => flow.memoryStats(device).inUse);
+    return [...devices, flow.memoryStats().tensors];
+  };
   await roundOfWork();
   await collect();
   const before = inUse();
