@@ -14,7 +14,7 @@ build-ruby: # bindings/ruby/lib gets a symbolic link to the extension in the bui
 test-ruby: # the gem's tests, the conformance vectors, and every example and error case of the operator records
 	@ruby bindings/ruby/test/run.rb
 
-package-ruby: # the source gem, the gem with binaries, and one for each device plugin
+package-ruby: payload # the source gem, the gem with binaries, and one for each device plugin
 	@ruby bindings/ruby/package.rb $(BUILD)/payload dist/ruby
 
 install-ruby: package-ruby # installs the gems with binaries into an empty folder

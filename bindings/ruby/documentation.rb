@@ -4,7 +4,7 @@ require "fileutils"
 require "rbs"
 
 # Writes the documentation of what is written in C++ as Ruby code for YARD and RDoc, which nothing loads. That of the
-# operators is generated from their definitions; that of the rest follows from its signatures in `sig`.
+# operators is generated from their definitions; that of the rest follows from the signatures.
 class Documentation
   # The comment of a generated method: the call sequences of its overloads, and the text.
   COMMENT = /^(?<indent> *)# :call-seq:\n(?<calls>(?:\k<indent>#   .+\n)+)\k<indent>#\n(?<text>(?:\k<indent>#.*\n)+)/
@@ -13,15 +13,16 @@ class Documentation
   # `here` is the folder of the front end.
   def initialize(here)
     @operators = File.read(File.join(here, "generated/documentation.rb"))
-    @signatures = File.read(File.join(here, "sig/oneflow.rbs"))
+    @functions, @signatures = %w[generated/functions.rbs sig/oneflow.rbs].map { File.read(File.join(here, _1)) }
   end
 
   # Writes the files into a folder.
   def write(folder)
     FileUtils.mkdir_p(folder)
     File.write(File.join(folder, "operators.rb"), @operators.gsub(COMMENT) { tagged(Regexp.last_match) })
-    lines = RBS::Parser.parse_signature(@signatures).flat_map { |declaration| code(declaration) }
-    File.write(File.join(folder, "extension.rb"), ["# frozen_string_literal: true", "", *lines, ""].join("\n"))
+    # The generated documentation lacks Ruby's operators and the forms that work in place, whose names have signs.
+    lines = [*module_of(@functions, /\W/), *module_of(@signatures, //)]
+    File.write(File.join(folder, "signatures.rb"), ["# frozen_string_literal: true", "", *lines, ""].join("\n"))
   end
 
   private
@@ -48,11 +49,15 @@ class Documentation
   # Returns a type of a signature in the notation of YARD.
   def type(text) = text.delete_suffix("?").tr("[]", "<>").gsub(" | ", ", ") << (text.end_with?("?") ? ", nil" : "")
 
-  def code(declaration)
+  # Returns the code of a text of signatures with the methods whose names match a pattern.
+  def module_of(text, names) = RBS::Parser.parse_signature(text).flat_map { |declaration| code(declaration, names) }
+
+  def code(declaration, names)
     case declaration
-    when RBS::AST::Declarations::Module, RBS::AST::Declarations::Class then scope(declaration)
+    when RBS::AST::Declarations::Module, RBS::AST::Declarations::Class then scope(declaration, names)
     when RBS::AST::Declarations::Constant then [*text_of(declaration), "#{declaration.name} = nil", ""]
-    when RBS::AST::Members::MethodDefinition then method(declaration, declaration.types)
+    when RBS::AST::Members::MethodDefinition
+      declaration.name.match?(names) ? method(declaration, declaration.types) : []
     when RBS::AST::Members::Attribute then method(declaration, [])
     when RBS::AST::Members::Alias
       ["# The same as `#{declaration.old_name}`.", *definition(declaration, declaration.new_name)]
@@ -60,11 +65,11 @@ class Documentation
     end
   end
 
-  def scope(declaration)
+  def scope(declaration, names)
     keyword = declaration.is_a?(RBS::AST::Declarations::Class) ? "class" : "module"
     base = " < #{declaration.super_class.name}" if keyword == "class" && declaration.super_class
     [*text_of(declaration), "#{keyword} #{declaration.name}#{base}",
-     *declaration.members.flat_map { |member| code(member) }.map { |line| "  #{line}".rstrip }, "end", ""]
+     *declaration.members.flat_map { |member| code(member, names) }.map { |line| "  #{line}".rstrip }, "end", ""]
   end
 
   def method(member, types)

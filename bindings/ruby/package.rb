@@ -17,8 +17,10 @@ class GemPackager
   ROOT = File.expand_path("../..", HERE)
   SOURCES = "{CMakeLists.txt,cmake/*,runtime/**/*.{c,cpp,h,hpp,map,txt}}"
   TESTS = %r{/tests/|_test\.cpp\z|/test_\w+\.cpp\z}
-  # Debian 12 has this version. Older ones install gems for glibc on systems with musl.
-  RUBYGEMS = ">= 3.3.15"
+  # Before this version RubyGems does not see which C library a gem is for.
+  KNOWS_C_LIBRARIES = "3.3.22"
+  # Debian 12 has this version. Those that come with Ruby for musl are older, or know C libraries.
+  DEBIAN = "3.3.15"
 
   def initialize(payload, dist)
     @payload = File.expand_path(payload)
@@ -39,6 +41,7 @@ class GemPackager
   def pack
     Dir.mktmpdir do |stage|
       spec = yield stage
+      normalize_modes(spec.files.map { |name| File.join(stage, name) })
       file = File.join(@dist, "#{spec.original_name}.gem")
       Gem::DefaultUserInteraction.use_ui(Gem::SilentUI.new) do
         Dir.chdir(stage) { Gem::Package.build(spec, false, false, file) }
@@ -47,7 +50,10 @@ class GemPackager
     end
   end
 
-  # Copies files that match a pattern into a folder, with modes that do not depend on the user's.
+  # Gives files modes that do not depend on those of this user's new files.
+  def normalize_modes(files) = files.each { |file| File.chmod(File.executable?(file) ? 0o755 : 0o644, file) }
+
+  # Copies files that match a pattern, and for which a block holds, into a folder.
   def copy(pattern, from, to)
     Dir.glob(pattern, base: from).each do |name|
       file = File.join(from, name)
@@ -55,7 +61,7 @@ class GemPackager
 
       target = File.join(to, name)
       FileUtils.mkdir_p(File.dirname(target))
-      FileUtils.install(file, target, mode: File.executable?(file) ? 0o755 : 0o644)
+      FileUtils.cp(file, target)
     end
   end
 
@@ -88,6 +94,8 @@ class GemPackager
 
   def device_gem(stage, device)
     copy("*.so", File.join(@payload, "devices", device), File.join(stage, "lib/oneflow_devices"))
+    # What Bundler requires for a gem of this name.
+    FileUtils.cp(File.join(HERE, "lib/oneflow-rb.rb"), File.join(stage, "lib/oneflow-rb-#{device}.rb"))
     stage_common(stage)
     specification(stage).tap do |spec|
       spec.add_dependency(spec.name, spec.version.to_s)
@@ -110,6 +118,8 @@ class GemPackager
   def stage_common(stage)
     copy("*.gemspec", HERE, stage)
     copy("{VERSION,CHANGELOG.md}", ROOT, stage)
+    # Tests of upgrades make gems of another version.
+    File.write(File.join(stage, "VERSION"), ENV["ONEFLOW_VERSION"]) if ENV.key?("ONEFLOW_VERSION")
     copy("*", File.join(@payload, "notices"), stage)
   end
 
@@ -118,7 +128,7 @@ class GemPackager
   # Binds a gem with binaries to this platform.
   def bind(spec)
     spec.platform = platform
-    spec.required_rubygems_version = RUBYGEMS
+    spec.required_rubygems_version = ">= #{platform.end_with?("-gnu") ? DEBIAN : KNOWS_C_LIBRARIES}"
     spec.extensions = []
   end
 

@@ -1,59 +1,132 @@
 # frozen_string_literal: true
 
-require "English"
-require "tmpdir"
-require_relative "helper"
+require "digest"
+require "rbs"
+require_relative "installed_gems"
 
-# Tests the gems: builds them from the build folder and installs each into an empty folder.
-class PackageTest < OneFlowTest
-  BUILD = File.expand_path(ENV.fetch("OF_BUILD", File.join(__dir__, "../../../build")))
-  PROGRAM = <<~RUBY
-    require "oneflow"
+# Tests what the gems contain, and that they work once they are installed.
+class PackageTest < GemsTest
+  MODEL = File.expand_path("../../../tests/data/onnx/layer.onnx", __dir__)
+  PROGRAM = <<~RUBY.freeze
+    require "oneflow-rb"
     here = $LOADED_FEATURES.grep(/oneflow/).all? { |file| file.start_with?(ENV["GEM_HOME"]) }
     print OneFlow.tensor([0.0, 1.0]).exp.to_a.map { |number| number.round(4) }, " ", here
-    print " ", OneFlow::Onnx.load(ARGV[0]).call(OneFlow.ones(1, 3)).to_a
+    print " ", OneFlow::Onnx.load(#{MODEL.inspect}).call(OneFlow.ones(1, 3)).to_a
   RUBY
-  MODEL = File.expand_path("../../../tests/data/onnx/layer.onnx", __dir__)
   PRINTED = "[1.0, 2.7183] true [[9.5, 0.0]]"
+  DEVICES = 'require "oneflow"; puts OneFlow.devices.map(&:type).uniq.join(" ")'
 
-  def test_the_platform_gem_needs_no_compiler
-    install("*-linux*.gem", [], { "PATH" => "/nowhere" }) do |run, home|
-      assert_equal PRINTED, run.call
-      loaded = Dir[File.join(home, "gems/*/lib/oneflow/*.so*")].map { |file| File.basename(file) }
-      assert_includes loaded, "liboneflow.so.0"
-      assert(Dir[File.join(home, "gems/*/lib/oneflow/oneflow-probe")].all? { |file| File.executable?(file) })
-      refute_empty Dir[File.join(home, "gems/*/lib/oneflow/oneflow-probe")]
-      devices = Dir.children(File.join(BUILD, "lib/oneflow_devices")).sort
-      assert_equal devices, Dir[File.join(home, "gems/*/lib/oneflow/oneflow_devices/*")].map { File.basename(_1) }.sort
+  def test_names_and_metadata
+    specifications = Dir[File.join(GemsTest.gems, "*.gem")].map { |file| specification(file) }
+    assert_equal %w[oneflow-rb oneflow-rb oneflow-rb-far], specifications.map(&:name).sort
+    specifications.each do |spec|
+      assert_equal [OneFlow::VERSION, ["Apache-2.0"], "true"],
+                   [spec.version.to_s, spec.licenses, spec.metadata["rubygems_mfa_required"]]
+      assert_empty %w[LICENSE VERSION] - spec.files, spec.full_name
+    end
+    assert_equal ["= #{OneFlow::VERSION}"],
+                 specification(gem_file("oneflow-rb-far")).dependencies.map { _1.requirement.to_s }
+  end
+
+  def test_binaries_name_their_c_library
+    [gem_file, gem_file("oneflow-rb-far")].each do |file|
+      assert file.end_with?("-#{RbConfig::CONFIG["host_cpu"]}-linux-gnu.gem"), file
+      spec = specification(file)
+      assert_equal "#{RbConfig::CONFIG["host_cpu"]}-linux-gnu", spec.original_platform
+      # 3.3.7 comes with Ruby 3.1.2 and does not see that a gem is not for musl; 3.3.15 is that of Debian 12.
+      accepted = %w[3.3.7 3.3.15 3.3.22].select { spec.required_rubygems_version.satisfied_by?(Gem::Version.new(_1)) }
+      assert_equal %w[3.3.15 3.3.22], accepted
     end
   end
 
-  def test_the_source_gem_compiles_against_an_installed_library
-    Dir.mktmpdir do |prefix|
-      run_quietly("cmake", "--install", BUILD, "--prefix", prefix)
-      install("*-#{OneFlow::VERSION}.gem", ["--", "--with-oneflow-dir=#{prefix}"], { "MAKEFLAGS" => "-j2" }) do |run|
-        assert_equal PRINTED, run.call
+  def test_a_folder_for_each_version_of_ruby
+    spec = specification(gem_file)
+    versions = spec.files.grep(%r{\Alib/oneflow/.*/oneflow\.so\z}).map { |file| file.split("/")[-2] }
+    assert_includes versions, RUBY_VERSION[/\d+\.\d+/]
+    versions.each { assert spec.required_ruby_version.satisfied_by?(Gem::Version.new("#{_1}.9")), _1 }
+    newest = versions.max_by { |version| Gem::Version.new(version) }
+    refute spec.required_ruby_version.satisfied_by?(Gem::Version.new("#{newest.next}.0.preview1"))
+    refute spec.required_ruby_version.satisfied_by?(Gem::Version.new("3.0.6"))
+    assert_equal 1, spec.files.grep(/liboneflow\.so/).size
+    assert_empty spec.files.grep(/oneflow_devices/)
+    assert_operator File.size(gem_file), :<, 6_000_000
+  end
+
+  def test_signatures_are_inside
+    files = specification(gem_file).files.grep(/\.rbs\z/)
+    assert_equal %w[sig/functions.rbs sig/oneflow.rbs], files
+    Dir.mktmpdir do |folder|
+      Gem::Package.new(gem_file).extract_files(folder, "sig/*")
+      loader = RBS::EnvironmentLoader.new
+      loader.add(path: Pathname(folder) / "sig")
+      names = RBS::Environment.from_loader(loader).resolve_type_names.class_decls.keys.map(&:to_s)
+      assert_includes names, "::OneFlow::Tensor"
+    end
+  end
+
+  def test_builds_are_reproducible
+    digests = lambda do |folder|
+      Dir.children(folder).to_h { |name| [name, Digest::SHA256.file(File.join(folder, name)).hexdigest] }
+    end
+    Dir.mktmpdir do |folder|
+      before = File.umask(0o077)
+      GemsTest.build(folder)
+      assert_equal digests.call(GemsTest.gems), digests.call(folder)
+    ensure
+      File.umask(before)
+    end
+  end
+
+  def test_the_source_gem_has_all_sources
+    commands = JSON.parse(File.read(File.join(BUILD, "compile_commands.json")))
+    commands.select! { |command| command["command"].match?(%r{ -o runtime/\S*CMakeFiles/oneflow[^/]*\.dir/}) }
+    needed = commands.map { |command| command["file"].delete_prefix("#{File.expand_path("../..", HERE)}/") }.uniq
+    assert_operator needed.size, :>, 100
+    spec = specification(gem_file(platform: false))
+    assert_empty needed - spec.files
+    assert_empty %w[ext/oneflow/functions.cpp CMakeLists.txt cmake/BuildSettings.cmake] - spec.files
+    assert_empty spec.files.grep(%r{/tests/|\.so})
+    assert_equal ["ext/oneflow/extconf.rb"], spec.extensions
+  end
+
+  def test_the_gem_with_binaries_needs_no_compiler
+    install(gem_file, environment: { "PATH" => "/nowhere" }) do |home|
+      assert_equal PRINTED, run_installed(home, PROGRAM, PATH: "/nowhere")
+      assert_equal "cpu\n", run_installed(home, DEVICES)
+      assert File.executable?(File.join(folder_of(home), "lib/oneflow/oneflow-probe"))
+    end
+  end
+
+  def test_plugins_of_other_gems_are_found
+    install(gem_file, gem_file("oneflow-rb-far")) do |home|
+      assert_equal "cpu far\n", run_installed(home, DEVICES)
+      folders = %w[oneflow-rb oneflow-rb-far].flat_map { |name| ["-I", File.join(folder_of(home, name), "lib")] }
+      assert_equal "cpu far\n", run_installed(home, DEVICES, "--disable-gems", *folders)
+    end
+  end
+
+  def test_bundler_finds_the_plugins_of_a_bundle
+    install(gem_file, gem_file("oneflow-rb-far")) do |home|
+      { 'gem "oneflow-rb"' => "cpu\n", 'gem "oneflow-rb-far"' => "cpu far\n" }.each do |line, devices|
+        gemfile = File.join(home, "Gemfile")
+        File.write(gemfile, "#{line}\n")
+        FileUtils.rm_f("#{gemfile}.lock")
+        program = DEVICES.sub('require "oneflow"', "Bundler.require")
+        assert_equal devices, run_installed(home, program, "-rbundler/setup", BUNDLE_GEMFILE: gemfile)
       end
     end
   end
 
-  private
-
-  # Builds the gems, installs the one whose file matches `pattern`, and yields a lambda that runs PROGRAM with it, and
-  # the folder of the installation.
-  def install(pattern, options, environment)
-    Dir.mktmpdir do |folder|
-      run_quietly(RbConfig.ruby, File.expand_path("../package.rb", __dir__), BUILD, folder)
-      environment = environment.merge("GEM_HOME" => File.join(folder, "home"), "RUBYLIB" => nil, "RUBYOPT" => nil)
-      gem = Dir[File.join(folder, pattern)].fetch(0)
-      run_quietly(environment, RbConfig.ruby, "-S", File.join(RbConfig::CONFIG["bindir"], "gem"), "install", "--local",
-                  "--no-document", gem, *options)
-      yield -> { IO.popen([environment, RbConfig.ruby, "-e", PROGRAM, MODEL], &:read) }, environment["GEM_HOME"]
+  def test_a_plugin_for_another_version_is_not_used
+    install(gem_file, gem_file("oneflow-rb-far")) do |home|
+      specification = Dir[File.join(home, "specifications/oneflow-rb-far-*")].fetch(0)
+      text = File.read(specification)
+      File.write(specification, text.gsub(/= #{Regexp.escape(OneFlow::VERSION)}/, "= 0.0.1"))
+      refute_equal text, File.read(specification)
+      warning, devices = run_installed(home, DEVICES).lines(chomp: true)
+      assert_equal "oneflow-rb #{OneFlow::VERSION} cannot use oneflow-rb-far #{OneFlow::VERSION}; install the same " \
+                   "version of both: gem install oneflow-rb-far:#{OneFlow::VERSION}", warning
+      assert_equal "cpu", devices
     end
-  end
-
-  def run_quietly(*command)
-    output = IO.popen([*command, { err: %i[child out] }], &:read)
-    assert_predicate $CHILD_STATUS, :success?, "#{command.grep(String).join(" ")}\n#{output}"
   end
 end

@@ -28,8 +28,9 @@ end
 
 $defs << "-DONEFLOW_VERSION='\"#{File.read("#{root}/VERSION").strip}\"'"
 $CXXFLAGS << " -std=c++20 -O2 -g0 -fno-exceptions -fno-rtti"
-# A liboneflow that was built with the extension is installed next to it.
-$DLDFLAGS << " -Wl,-rpath,#{runtime ? "'$$ORIGIN'" : folders[1]}"
+# A liboneflow that was built with the extension is installed next to it. One that lacks a function is an error when the
+# extension is loaded, and not the end of the process later.
+$DLDFLAGS << " -Wl,-z,now -Wl,-rpath,#{runtime ? "'$$ORIGIN'" : folders[1]}"
 
 generated = File.expand_path("../../generated", __dir__)
 if File.directory?(generated)

@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "etc"
+require "rbconfig"
 
 module OneFlow
   # Loads the extension, or raises a LoadError that says what was found and what to do.
@@ -31,11 +32,24 @@ module OneFlow
       end
 
       def link(file)
+        Dir.glob("{,*/}*.so*", base: __dir__) do |name|
+          raise LoadError, "#{File.join(__dir__, name)} is truncated" if truncated?(File.join(__dir__, name))
+        end
         require file
       rescue LoadError => e
         raise if e.message.start_with?("oneflow-rb ") # from the extension
 
-        raise LoadError, "oneflow-rb cannot be loaded by #{RUBY}: #{explain(e.message)}\n#{e.message}"
+        raise LoadError, "oneflow-rb cannot be loaded by #{RUBY}: #{explain(e.message)}\n#{e.message}", cause: nil
+      end
+
+      # Returns whether a library ends before its table of sections, which is its last part. To load it would end the
+      # process.
+      def truncated?(file)
+        header = File.binread(file, 64) || ""
+        return false unless header.start_with?("\x7FELF\x02\x01".b) && header.size == 64
+
+        offset, size, count = header.unpack("@40Q< @58S<S<")
+        File.size(file) < offset + (size * count)
       end
 
       # Returns the cause of the message of the linker, and what to do.
