@@ -22,7 +22,7 @@ build-js: # CMake has built the addon in $(BUILD)/lib; this step makes the packa
 test-js: package-js # the hand-written tests, the conformance vectors, and all examples and error cases of the records
 	@cd $(JS) && node --test --expose-gc test/*.test.mjs generated/*.test.mjs
 
-package-js: payload # tarballs for npm
+package-js: # makes the tarballs for npm from the payload
 	@BUILD=$(CURDIR)/$(BUILD) DIST=$(CURDIR)/dist/js node $(JS)/package.mjs
 
 install-js: package-js # installs the tarballs into an empty project

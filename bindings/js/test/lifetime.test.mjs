@@ -39,6 +39,27 @@ test('memory does not grow in a synchronous loop of multiple results, views and 
   assert.ok(growth(20_000, () => x.max(1).values.transpose(0, 0).dataSync()) < 64);
 });
 
+test('memory does not grow where Node.js runs no finalizers during garbage collections', () => {
+  const program = `
+    const large = flow.ones([2 ** 18]); // 1 MiB
+    for (let i = 0; i < 1000; i++) large.add(1);
+    const small = flow.ones([4]);
+    for (let i = 0; i < 300_000; i++) small.add(1);
+    const {peakInUse, tensors} = flow.memoryStats();
+    let view = large.at('10:20');
+    for (let i = 0; i < 1000; i++) flow.ones([5]);
+    view = view.toArray();
+    setImmediate(() => {
+      gc();
+      setImmediate(() => console.log(JSON.stringify([peakInUse, tensors, view, flow.memoryStats().tensors])));
+    });`;
+  const [peakInUse, tensors, view, left] = JSON.parse(runAlone(program, {ONEFLOW_STABLE_NODE_API: '1'}));
+  assert.ok(peakInUse < 300 * 2 ** 20, `${peakInUse} bytes`);
+  assert.ok(tensors < 200_000, `${tensors} tensors`);
+  assert.ok(left < 10, `${left} tensors are left`);
+  assert.deepEqual(view, Array(10).fill(1));
+});
+
 test('garbage collection releases tensors', () => {
   globalThis.gc();
   globalThis.gc(); // the objects that the first one freed held more

@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import {test} from 'node:test';
 import {fileURLToPath} from 'node:url';
+import {symbols} from 'node-api-headers';
 
 import {
   firstExample, firstOutput, install, packages, platformPackage, root, run, tarball, temporary, version,
@@ -57,6 +58,16 @@ test('each package has its files, the same version, and no install script', () =
 test('what everyone downloads is small', () => {
   const bytes = ['oneflow-js', platformPackage].map((name) => fs.statSync(tarball(name)).size);
   assert.ok(bytes[0] + bytes[1] <= 6_000_000, `${bytes} bytes`);
+});
+
+test('the addon needs only functions of a stable version of Node-API', () => {
+  const addon = path.join(build, 'payload', 'js', payload('js')[0]);
+  const needed = execFileSync('nm', ['-D', '--undefined-only', addon], {encoding: 'utf8'});
+  const {js_native_api_symbols: language, node_api_symbols: runtime} = symbols.v9;
+  const stable = new Set([...language, ...runtime]);
+  const names = needed.match(/\bn(?:ode_)?api_\w+/g);
+  assert.ok(names.length > 20);
+  assert.deepEqual(names.filter((name) => !stable.has(name)), []);
 });
 
 test('two builds of the packages are the same bytes', (t) => {
