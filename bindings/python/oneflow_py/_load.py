@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import struct
 import sys
 from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -15,6 +16,9 @@ BUILD = "python -m pip install --no-binary oneflow-py oneflow-py"
 
 def load() -> None:
     """Imports the compiled part; raises ImportError with the cause and what to do if that fails."""
+    for path in compiled_files():
+        if is_truncated(path):
+            raise ImportError(f"oneflow_py cannot be loaded: {path} is truncated. Install the package again: {REINSTALL}")
     try:
         import_module("oneflow_py._native")
     except ImportError as error:
@@ -23,6 +27,22 @@ def load() -> None:
             raise
         raise ImportError(f"oneflow_py cannot be loaded: {cause}", name=error.name, path=error.path) from error
     check_plugins()
+
+
+def compiled_files() -> list[str]:
+    """Returns the paths of the extension and of the libraries that it loads."""
+    folders = [folder for folder in (PACKAGE, os.path.join(PACKAGE, "lib")) if os.path.isdir(folder)]
+    return [os.path.join(folder, name) for folder in folders for name in os.listdir(folder) if ".so" in name]
+
+
+def is_truncated(path: str) -> bool:
+    """Returns whether a library ends before its table of sections, its last part; to load it would end the process."""
+    with open(path, "rb") as file:
+        header = file.read(64)
+    if not header.startswith(b"\x7fELF\x02\x01") or len(header) < 64:
+        return False
+    offset, size, count = struct.unpack_from("<40xQ10x2H", header)
+    return bool(os.path.getsize(path) < offset + size * count)
 
 
 def explain(text: str) -> str | None:
