@@ -4,19 +4,19 @@
 #
 #  - oneflow-rb-VERSION.gem has the sources of the extension and of liboneflow, and compiles them when it is installed;
 #  - oneflow-rb-VERSION-PLATFORM.gem has the extension for each version of Ruby, and the libraries;
-#  - oneflow-rb-DEVICE-VERSION-PLATFORM.gem has a device plugin, which oneflow-rb finds (see lib/oneflow/plugins.rb).
+#  - oneflow-rb-DEVICE-VERSION-PLATFORM.gem has a device plugin, which oneflow-rb finds (see lib/oneflow/plugins.rb);
+#  - oneflow-rb-DEVICE-VERSION.gem says on other systems that there is none (see no_binaries.rb).
 
 require "fileutils"
 require "rubygems/package"
 require "tmpdir"
 require_relative "documentation"
+require_relative "runtime_sources"
 
 # Collects the files of each gem in a folder and packs them.
 class GemPackager
   HERE = __dir__
   ROOT = File.expand_path("../..", HERE)
-  SOURCES = "{CMakeLists.txt,cmake/*,runtime/**/*.{c,cpp,h,hpp,map,txt}}"
-  TESTS = %r{/tests/|_test\.cpp\z|/test_\w+\.cpp\z}
   # Before this version RubyGems does not see which C library a gem is for.
   KNOWS_C_LIBRARIES = "3.3.22"
   # Debian 12 has this version. Those that come with Ruby for musl are older, or know C libraries.
@@ -33,7 +33,10 @@ class GemPackager
     FileUtils.mkdir_p(@dist)
     pack { |stage| source_gem(stage) }
     pack { |stage| platform_gem(stage) }
-    Dir.children(File.join(@payload, "devices")).sort.each { |device| pack { |stage| device_gem(stage, device) } }
+    Dir.children(File.join(@payload, "devices")).sort.each do |device|
+      pack { |stage| no_device_gem(stage, device) }
+      pack { |stage| device_gem(stage, device) }
+    end
   end
 
   private
@@ -53,11 +56,11 @@ class GemPackager
   # Gives files modes that do not depend on those of this user's new files.
   def normalize_modes(files) = files.each { |file| File.chmod(File.executable?(file) ? 0o755 : 0o644, file) }
 
-  # Copies files that match a pattern, and for which a block holds, into a folder.
-  def copy(pattern, from, to)
-    Dir.glob(pattern, base: from).each do |name|
+  # Copies files that match a pattern, or one of several, into a folder.
+  def copy(patterns, from, to)
+    Dir.glob(patterns, base: from).each do |name|
       file = File.join(from, name)
-      next if File.directory?(file) || (block_given? && !yield(name))
+      next if File.directory?(file)
 
       target = File.join(to, name)
       FileUtils.mkdir_p(File.dirname(target))
@@ -69,15 +72,8 @@ class GemPackager
     stage_front_end(stage)
     copy("ext/oneflow/*.{cpp,h,rb}", HERE, stage)
     copy("*.cpp", File.join(HERE, "generated"), File.join(stage, "ext/oneflow"))
-    copy(SOURCES, ROOT, stage) { |file| !file.match?(TESTS) && !file.start_with?(*plugin_folders) }
+    copy(RuntimeSources.files(ROOT), ROOT, stage)
     specification(stage)
-  end
-
-  # Returns the folders of devices that are not part of liboneflow.
-  def plugin_folders
-    Dir.glob("runtime/devices/*/", base: ROOT).reject do |folder|
-      File.exist?(File.join(ROOT, folder, "CMakeLists.txt")) && !File.exist?(File.join(ROOT, folder, "device.mk"))
-    end
   end
 
   def platform_gem(stage)
@@ -96,13 +92,22 @@ class GemPackager
     copy("*.so", File.join(@payload, "devices", device), File.join(stage, "lib/oneflow_devices"))
     # What Bundler requires for a gem of this name.
     FileUtils.cp(File.join(HERE, "lib/oneflow-rb.rb"), File.join(stage, "lib/oneflow-rb-#{device}.rb"))
+    device_specification(stage, device).tap { |spec| bind(spec) }
+  end
+
+  def no_device_gem(stage, device)
+    FileUtils.mkdir_p(File.join(stage, "ext"))
+    FileUtils.cp(File.join(HERE, "no_binaries.rb"), File.join(stage, "ext/extconf.rb"))
+    device_specification(stage, device).tap { |spec| spec.extensions = ["ext/extconf.rb"] }
+  end
+
+  def device_specification(stage, device)
     stage_common(stage)
     specification(stage).tap do |spec|
       spec.add_dependency(spec.name, spec.version.to_s)
       spec.summary = "The device #{device} of #{spec.name}"
       spec.description = "The plugin of the device #{device}, which #{spec.name} finds where it is installed."
       spec.name = "#{spec.name}-#{device}"
-      bind(spec)
     end
   end
 

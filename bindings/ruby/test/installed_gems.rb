@@ -44,12 +44,21 @@ class GemsTest < OneFlowTest
   # Installs gems into an empty folder, and yields it.
   def install(*files, options: [], environment: {})
     Dir.mktmpdir do |home|
-      gem_command = File.join(RbConfig::CONFIG["bindir"], "gem")
-      output, status = Open3.capture2e({ "GEM_HOME" => home, **clean, **environment }, RbConfig.ruby, "-S", gem_command,
-                                       "install", "--local", "--no-document", *files, *options)
+      output, status = install_into(home, *files, options:, environment:)
       assert_predicate status, :success?, output
       yield home
     end
+  end
+
+  # Returns what an installation into a folder prints, and its status.
+  def install_into(home, *files, options: [], environment: {})
+    run_gem({ "GEM_HOME" => home, **environment }, "install", "--local", "--no-document", *files, *options)
+  end
+
+  # Runs a command of RubyGems, and returns what it prints, and its status.
+  def run_gem(environment, *arguments)
+    command = [RbConfig.ruby, "-S", File.join(RbConfig::CONFIG["bindir"], "gem"), *arguments]
+    Open3.capture2e({ **clean, **environment }, *command)
   end
 
   # Runs a program with the installed gems, and returns what it prints, and its messages.

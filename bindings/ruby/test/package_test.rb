@@ -2,6 +2,7 @@
 
 require "digest"
 require "rbs"
+require "webrick"
 require_relative "installed_gems"
 
 # Tests what the gems contain, and that they work once they are installed.
@@ -18,7 +19,7 @@ class PackageTest < GemsTest
 
   def test_names_and_metadata
     specifications = Dir[File.join(GemsTest.gems, "*.gem")].map { |file| specification(file) }
-    assert_equal %w[oneflow-rb oneflow-rb oneflow-rb-far], specifications.map(&:name).sort
+    assert_equal %w[oneflow-rb oneflow-rb oneflow-rb-far oneflow-rb-far], specifications.map(&:name).sort
     specifications.each do |spec|
       assert_equal [OneFlow::VERSION, ["Apache-2.0"], "true"],
                    [spec.version.to_s, spec.licenses, spec.metadata["rubygems_mfa_required"]]
@@ -97,6 +98,30 @@ class PackageTest < GemsTest
     end
   end
 
+  def test_a_system_without_a_plugin
+    Dir.mktmpdir do |home|
+      output, status = install_into(home, gem_file("oneflow-rb-far", platform: false), options: ["--force"])
+      refute_predicate status, :success?
+      assert_includes output, "oneflow-rb-far #{OneFlow::VERSION} has no binaries for #{RUBY_PLATFORM}"
+      assert_includes output, "make build-device-far"
+    end
+  end
+
+  # An index of files, as `gem generate_index` writes it, served by this process.
+  def test_installation_by_name
+    Dir.mktmpdir do |folder|
+      FileUtils.mkdir(File.join(folder, "gems"))
+      FileUtils.cp(Dir[File.join(GemsTest.gems, "*.gem")], File.join(folder, "gems"))
+      run_gem({}, "generate_index", "--silent", "--directory", folder)
+      serve(folder) do |address|
+        output, = run_gem({ "GEM_HOME" => File.join(folder, "home") }, "install", "--no-document", "--clear-sources",
+                          "--source", address, "oneflow-rb-far")
+        assert_match(/oneflow-rb-far-#{OneFlow::VERSION}-.*linux/, output)
+      end
+      assert_equal "cpu far\n", run_installed(File.join(folder, "home"), DEVICES)
+    end
+  end
+
   def test_plugins_of_other_gems_are_found
     install(gem_file, gem_file("oneflow-rb-far")) do |home|
       assert_equal "cpu far\n", run_installed(home, DEVICES)
@@ -128,5 +153,18 @@ class PackageTest < GemsTest
                    "version of both: gem install oneflow-rb-far:#{OneFlow::VERSION}", warning
       assert_equal "cpu", devices
     end
+  end
+
+  private
+
+  # Serves the files of a folder on this machine while the block runs.
+  def serve(folder)
+    server = WEBrick::HTTPServer.new(Port: 0, BindAddress: "127.0.0.1", DocumentRoot: folder, AccessLog: [],
+                                     Logger: WEBrick::Log.new(nil, 0))
+    thread = Thread.new { server.start }
+    yield "http://127.0.0.1:#{server.config[:Port]}"
+  ensure
+    server.shutdown
+    thread.join
   end
 end

@@ -1,0 +1,21 @@
+# frozen_string_literal: true
+
+# The sources of liboneflow, generated ones included, without tests, and without the device plugins, which are projects
+# of their own.
+module RuntimeSources
+  PATTERN = "{CMakeLists.txt,cmake/*,runtime/**/*.{c,cpp,h,hpp,map,txt}}"
+  TEST = %r{/tests/|_test\.cpp\z|/test_\w+\.cpp\z}
+
+  # Returns the paths of the files in the repository.
+  def self.files(root)
+    Dir.glob(PATTERN, base: root).reject { |file| file.match?(TEST) || file.start_with?(*plugins(root)) }
+  end
+
+  # Returns the folders of devices that are not part of liboneflow.
+  def self.plugins(root)
+    @plugins ||= Dir.glob("runtime/devices/*/", base: root).reject do |folder|
+      File.exist?(File.join(root, folder, "CMakeLists.txt")) && !File.exist?(File.join(root, folder, "device.mk"))
+    end
+  end
+  private_class_method :plugins
+end
