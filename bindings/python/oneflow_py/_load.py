@@ -18,7 +18,9 @@ def load() -> None:
     """Imports the compiled part; raises ImportError with the cause and what to do if that fails."""
     for path in compiled_files():
         if is_truncated(path):
-            raise ImportError(f"oneflow_py cannot be loaded: {path} is truncated. Install the package again: {REINSTALL}")
+            raise ImportError(
+                f"oneflow_py cannot be loaded: {path} is truncated. Install the package again: {REINSTALL}"
+            )
     try:
         import_module("oneflow_py._native")
     except ImportError as error:
