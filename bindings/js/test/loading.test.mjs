@@ -138,11 +138,17 @@ test('the process has loaded liboneflow of another version', (t) => {
   const names = symbols.match(/\bof_\w+/g).filter((name) => !['of_version', 'of_library_path'].includes(name));
   const source = path.join(project.folder, 'other.c');
   const library = path.join(project.folder, 'liboneflow.so.0');
-  fs.writeFileSync(source, `
-    const char* of_version(void) { return "0.0.9"; }
-    const char* of_library_path(void) { return "${library}"; }
-    ${names.map((name) => `void ${name}(void) {}`).join('\n')}`);
-  execFileSync('cc', ['-shared', '-fPIC', '-w', '-Wl,-soname,liboneflow.so.0', source, '-o', library]);
-  const said = [new RegExp(`has already loaded ${library}, liboneflow 0\\.0\\.9`), /npm ls oneflow-js/];
-  checkFailure(project, 'ONEFLOW_VERSION_MISMATCH', said, [], {LD_PRELOAD: library});
+  const compile = (functions) => {
+    fs.writeFileSync(source, `
+      const char* of_version(void) { return "0.0.9"; }
+      const char* of_library_path(void) { return "${library}"; }
+      ${functions.map((name) => `void ${name}(void) {}`).join('\n')}`);
+    execFileSync('cc', ['-shared', '-fPIC', '-w', '-Wl,-soname,liboneflow.so.0', source, '-o', library]);
+  };
+  const said = (found) => [new RegExp(`has already loaded ${library}, liboneflow ${found}`), /npm ls oneflow-js/];
+  compile(names);
+  checkFailure(project, 'ONEFLOW_VERSION_MISMATCH', said('0\\.0\\.9'), [], {LD_PRELOAD: library});
+  compile([]); // so that functions which the addon needs are missing
+  const variables = {LD_PRELOAD: library, LD_BIND_NOW: '1'};
+  checkFailure(project, 'ONEFLOW_VERSION_MISMATCH', said('of another version'), [], variables);
 });
