@@ -60,28 +60,44 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_packages(tmp_path_factory.mktemp("older"), OLDER)
 
 
+class Registries:
+    """The registries of all languages, each of which is started when it is first asked for."""
+
+    def __init__(self, folder: Path, packages: Callable[[Language], list[Path]], stack: ExitStack) -> None:
+        self._folder = folder
+        self._packages = packages
+        self._stack = stack
+        self._addresses: dict[str, str] = {}
+
+    def folder(self, language: Language) -> Path:
+        """Returns the folder in which a registry keeps its packages."""
+        return self._folder / language.name
+
+    def address(self, language: Language) -> str:
+        if language.name not in self._addresses:
+            progress.info("publishing the packages for %s", language.tool)
+            registry = language.registry(self._packages(language), self.folder(language))
+            self._addresses[language.name] = self._stack.enter_context(registry)
+        return self._addresses[language.name]
+
+
 @pytest.fixture(scope="session")
-def address(dist: Path, older: Path) -> Iterator[Callable[[Language], str]]:
-    """Returns the address of the registry of a language, which has the packages of both versions."""
-    started: dict[str, str] = {}
+def registries(dist: Path, older: Path) -> Iterator[Registries]:
+    """Returns registries that have the packages of both versions."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="registries-")))
-
-        def of(language: Language) -> str:
-            if language.name not in started:
-                progress.info("publishing the packages for %s", language.tool)
-                packages = language.packages(older) + language.packages(dist)
-                started[language.name] = stack.enter_context(language.registry(packages, folder / language.name))
-            return started[language.name]
-
-        yield of
+        yield Registries(folder, lambda language: language.packages(older) + language.packages(dist), stack)
 
 
 @pytest.fixture
-def enter(address: Callable[[Language], str]) -> Iterator[Callable[[Place], Root]]:
+def enter(registries: Registries) -> Iterator[Callable[[Place], Root]]:
     """Returns a function that makes a fresh root, whose package manager knows the registry on this machine alone."""
     with ExitStack() as stack:
-        yield lambda place: place.root(stack.enter_context(layered(cached(place.recipe))), address(place.language))
+
+        def fresh(place: Place) -> Root:
+            return place.root(stack.enter_context(layered(cached(place.recipe))), registries.address(place.language))
+
+        yield fresh
 
 
 @pytest.fixture(params=PLACES, ids=lambda place: place.name)

@@ -1,0 +1,15 @@
+"""Tests that packages are the same, byte for byte, when they are made again from the same commit and payload."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.packages.languages import LANGUAGES
+from tests.packages.packagers import make_packages
+from tools.release.checksums import sums
+
+
+def test_packages_are_reproducible(dist: Path, tmp_path: Path) -> None:
+    make_packages(tmp_path)
+    for language in LANGUAGES:
+        assert sums(tmp_path / language.name) == sums(dist / language.name)
