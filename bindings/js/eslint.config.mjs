@@ -8,7 +8,7 @@ const NODE_GLOBALS = [
 ];
 
 export default [
-  {ignores: ['node_modules/', 'native/']},
+  {ignores: ['node_modules/']},
   js.configs.recommended,
   {
     languageOptions: {

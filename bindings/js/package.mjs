@@ -1,8 +1,8 @@
 // Makes the npm packages: oneflow-js, which has no native code; the package with the native part for this system, its
-// optional dependency; and one for each device plugin, its optional peer dependencies. Takes the names of further
-// systems for which there is such a package, which other machines build.
+// optional dependency; and one for each device plugin, its optional peer dependencies. Takes the names of further such
+// packages, which other machines build, without the scope: linux-arm64-gnu linux-arm64-gnu-opencl.
 //
-// Usage: BUILD=<build folder> DIST=<output folder> node package.mjs [platform ...]
+// Usage: BUILD=<build folder> DIST=<output folder> node package.mjs [package ...]
 
 import {execFileSync} from 'node:child_process';
 import fs from 'node:fs';
@@ -23,12 +23,13 @@ const source = JSON.parse(fs.readFileSync(path.join(here, 'package.json'), 'utf8
 delete source.devDependencies;
 delete source.scripts;
 const platform = platformName();
-const platforms = [platform, ...process.argv.slice(2)].sort();
 const scoped = (name) => `@${source.name}/${name}`;
 
 /** Returns the names in a folder; none if it does not exist. */
 const namesIn = (folder) => (fs.existsSync(folder) ? fs.readdirSync(folder).sort() : []);
 const devices = namesIn(path.join(payload, 'devices'));
+const all = [platform, ...devices.map((device) => `${platform}-${device}`), ...process.argv.slice(2)].sort();
+const isPlatform = (name) => /^[^-]+-[^-]+(-gnu|-musl)?$/.test(name);
 
 /** Copies files, or the contents of a folder, into a folder of a package. Their modes do not depend on the machine. */
 function copy(from, to) {
@@ -63,12 +64,13 @@ function native(description) {
 function makeMain() {
   const folder = path.join(stage, source.name);
   for (const name of source.files) copy(path.join(here, name), path.join(folder, name));
-  const plugins = devices.map((device) => scoped(`${platform}-${device}`));
+  const plugins = all.filter((name) => !isPlatform(name));
+  const list = (names, value) => Object.fromEntries(names.map((name) => [scoped(name), value]));
   const dependencies = {
-    optionalDependencies: Object.fromEntries(platforms.map((name) => [scoped(name), version])),
+    optionalDependencies: list(all.filter(isPlatform), version),
     ...(plugins.length > 0 && {
-      peerDependencies: Object.fromEntries(plugins.map((name) => [name, version])),
-      peerDependenciesMeta: Object.fromEntries(plugins.map((name) => [name, {optional: true}])),
+      peerDependencies: list(plugins, version),
+      peerDependenciesMeta: list(plugins, {optional: true}),
     }),
   };
   const {name, ...others} = source;
