@@ -63,7 +63,7 @@ class Root:
     start: str = "/root"
 
     def run(self, command: str, *, fails: bool | None = False) -> Finished:
-        """Runs a shell command inside and returns what it printed. It must succeed, or fail if `fails`, or either if None."""
+        """Runs a shell command and returns what it printed. It must succeed, or fail if `fails`, or either if None."""
         settings = {"HOME": "/root", "LANG": "C.UTF-8", "PATH": SEARCH_PATH, **self.environment}
         inside = ["sh", "-c", f"cd {shlex.quote(self.start)} && {command}"]
         started = time.monotonic()

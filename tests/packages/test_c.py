@@ -1,4 +1,4 @@
-"""Unpacks the tarball for C in a bare root with an older libc, and compiles and runs a program in each way it offers."""
+"""Unpacks the tarballs for C in a bare root with an older libc, and compiles and runs a program in each offered way."""
 
 from __future__ import annotations
 
@@ -9,42 +9,46 @@ from pathlib import Path
 
 import pytest
 
-from tests.packages.languages import BULLSEYE
-from tests.packages.report import Report
+from tests.packages.languages import BOOKWORM, BULLSEYE
 from tests.packages.roots import REPOSITORY, Recipe, Root, cached, layered
 
-RECIPE = Recipe("c", "bullseye", packages=("g++", "make", "cmake", "pkg-config"), parent=BULLSEYE)
+TOOLS = ("g++", "make", "cmake", "pkg-config")
+OLDER = Recipe("c-older", "bullseye", TOOLS, parent=BULLSEYE)
+NEWER = Recipe("c", "bookworm", TOOLS, parent=BOOKWORM)
+# The static library needs the C++ library of GCC 12 or later.
+WAYS = [(OLDER, "oneflow", "oneflow::oneflow"), (NEWER, "oneflow-static", "oneflow::static")]
 PREFIX = "/root/oneflow"
-SOURCE = REPOSITORY / "tests/packages/program.c"
+# The example, and the first line that it prints.
+SOURCE = REPOSITORY / "examples/c/regression.c"
+PRINTED = "slope 2.000, offset 1.000"
 
 CMAKE = """cmake_minimum_required(VERSION 3.18)
-project(program LANGUAGES C)
-find_package(oneflow REQUIRED)
-add_executable(program program.c)
-target_link_libraries(program PRIVATE oneflow::oneflow)
+project(example LANGUAGES C CXX)
+find_package(oneflow {version} REQUIRED)
+add_executable(example regression.c)
+target_link_libraries(example PRIVATE {target})
 """
 
 
-@pytest.fixture
-def root(dist: Path, report: Report) -> Iterator[Root]:
-    """Returns a root with a compiler, in which the tarball is unpacked."""
-    (tarball,) = (file for file in (dist / "c").iterdir() if file.name.endswith("-gnu.tar.gz"))
-    with layered(cached(RECIPE)) as folder:
+@pytest.fixture(params=WAYS, ids=lambda way: way[1])
+def way(request: pytest.FixtureRequest, dist: Path) -> Iterator[tuple[Root, str, str]]:
+    """Returns a root in which the tarballs are unpacked over each other, and the library's names in the two ways."""
+    recipe, package, target = request.param
+    with layered(cached(recipe)) as folder:
         root = Root(folder)
         root.path(PREFIX).mkdir()
-        subprocess.run(["tar", "-xf", tarball, "--strip-components=1", "-C", root.path(PREFIX)], check=True)
+        for tarball in sorted((dist / "c").iterdir()):
+            subprocess.run(["tar", "-xf", tarball, "--strip-components=1", "-C", root.path(PREFIX)], check=True)
         shutil.copy(SOURCE, root.path("/root"))
-        yield root
+        yield root, package, target
 
 
-def test_pkg_config(root: Root, version: str) -> None:
-    flags = "$(pkg-config --cflags --libs oneflow)"
-    path = f"PKG_CONFIG_PATH={PREFIX}/lib/pkgconfig"
-    root.run(f"export {path} && cc -O2 program.c -o program {flags} -Wl,-rpath,{PREFIX}/lib")
-    assert root.run("./program").output == f"{version} 3\n"
+def test_compile_and_run(way: tuple[Root, str, str], version: str) -> None:
+    root, package, target = way
+    flags = f"$(PKG_CONFIG_PATH={PREFIX}/lib/pkgconfig pkg-config --cflags --libs {package})"
+    root.run(f"cc -O2 {SOURCE.name} -o example {flags} -Wl,-rpath,{PREFIX}/lib")
+    assert root.run("./example").output.splitlines()[0] == PRINTED
 
-
-def test_cmake(root: Root, version: str) -> None:
-    root.write("/root/CMakeLists.txt", CMAKE)
+    root.write("/root/CMakeLists.txt", CMAKE.format(version=version, target=target))
     root.run(f"cmake -S . -B made -DCMAKE_PREFIX_PATH={PREFIX} && cmake --build made")
-    assert root.run("made/program").output == f"{version} 3\n"
+    assert root.run("made/example").output.splitlines()[0] == PRINTED
