@@ -11,7 +11,13 @@ require_relative "liboneflow"
 # The folder with the version, and with the sources of liboneflow: that of the gem, or that of the repository.
 root = %w[../.. ../../../..].map { |path| File.expand_path(path, __dir__) }.find { File.exist?("#{_1}/VERSION") }
 
-unless MakeMakefile["C++"].try_compile("#include <concepts>\n#include <span>\nint main() { return 0; }", "-std=c++20")
+begin
+  program = "#include <concepts>\n#include <span>\nint main() { return 0; }"
+  can_compile = MakeMakefile["C++"].try_compile(program, "-std=c++20")
+rescue RuntimeError # there is no compiler at all
+  can_compile = false
+end
+unless can_compile
   abort "oneflow-rb needs a compiler for C++20, such as g++ 11 or later: install it (the package g++, or its " \
         "equivalent on your system)"
 end

@@ -23,9 +23,8 @@ class Liboneflow
       abort "oneflow-rb needs CMake to compile liboneflow: install it (the package cmake, or its equivalent on your " \
             "system)"
     end
-    build_folder = "#{@folder}-build"
     puts "compiling liboneflow, which takes several minutes"
-    configure(build_folder)
+    configure
     run("--build", build_folder, "--parallel", Etc.nprocessors.to_s)
     run("--install", build_folder, "--prefix", @folder, "--strip")
     FileUtils.rm_rf(build_folder)
@@ -41,7 +40,10 @@ class Liboneflow
 
   private
 
-  def configure(build_folder)
+  # A folder in that of the sources, so that ccache finds what was compiled in another copy of them.
+  def build_folder = File.join(@sources, "build-gem")
+
+  def configure
     generator = find_executable("ninja") ? ["-G", "Ninja"] : []
     run("-S", @sources, "-B", build_folder, *generator, "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_INSTALL_LIBDIR=lib",
         "-DONEFLOW_BUILD_BINDINGS=OFF", "-DONEFLOW_BUILD_TESTS=OFF")
