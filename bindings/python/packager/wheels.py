@@ -14,7 +14,7 @@ import sysconfig
 from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 from packaging.utils import canonicalize_name
 from pyproject_metadata import StandardMetadata
@@ -58,7 +58,7 @@ def write_file(archive: WheelFile, data: bytes, target: str, *, is_executable: b
     """Adds a file with the time and the modes that it has on every machine."""
     entry = ZipInfo(target, date_time=get_zipinfo_datetime())
     entry.external_attr = (stat.S_IFREG | (0o755 if is_executable else 0o644)) << 16
-    archive.writestr(entry, data, ZIP_DEFLATED)
+    archive.writestr(entry, data, ZIP_STORED)  # auditwheel compresses it
 
 
 def write_wheel(
