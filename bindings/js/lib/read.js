@@ -54,11 +54,11 @@ function toValue(stored, dtype, bigint, method) {
 const [ARRAY_BYTES, MEMBER_BYTES, COMPLEX_BYTES] = [32, 8, 72];
 /** The size up to which arrays are created without a check of the free heap. */
 const SMALL_BYTES = 2 ** 24;
-/**
- * The part of the available heap that V8 needs itself: for young objects, for copies of them, and for the remainder at
- * which it gives up.
- */
-const SPARE_BYTES = 2 ** 26;
+/** The MiB that V8 takes for young objects and copies of them, by its major version; others take OTHER_YOUNG. */
+const YOUNG = {13: 192, 14: 96};
+const OTHER_YOUNG = 48;
+/** The part of the available heap that V8 needs itself: that space, and the remainder at which it gives up. */
+const SPARE_BYTES = ((YOUNG[Number.parseInt(process.versions.v8, 10)] ?? OTHER_YOUNG) + 16) * 2 ** 20;
 
 /** Returns the number of bytes that arrays may take in the heap. */
 const roomInHeap = () => getHeapStatistics().total_available_size - SPARE_BYTES;
