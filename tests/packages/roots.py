@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -98,9 +98,9 @@ class Root:
             for name in names:
                 yield os.path.relpath(os.path.join(folder, name), self.folder)
 
-    def size(self) -> int:
-        """Returns how many bytes the files of the root have."""
-        return sum(self.path(name).lstat().st_size for name in self.files())
+    def size(self, names: Iterable[str]) -> int:
+        """Returns how many bytes some files of the root have."""
+        return sum(self.path(name).lstat().st_size for name in names)
 
 
 def mirror() -> str:

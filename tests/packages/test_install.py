@@ -57,11 +57,11 @@ def test_install_run_and_uninstall(enter: Enter, place: Place, report: Report, v
     add_plugin = next(command for command in others if PLUGIN in command)
     root = enter(place)
     before = set(root.files())
-    size = root.size()
 
     seconds = root.run(base).seconds
+    installed = left(root, language, before)
+    report.add(place.name, base, seconds, root.size(installed))
     assert root.run(language.version).output.strip() == version
-    report.add(place.name, base, seconds, root.size() - size)
     example = run_example(root, place, REPOSITORY / "README.md")
     report.add(place.name, "first example", example)
     assert seconds + example <= SECONDS
@@ -69,9 +69,8 @@ def test_install_run_and_uninstall(enter: Enter, place: Place, report: Report, v
 
     # The bare root has no driver, so the plugin has no device: the runtime finds it, and says so.
     assert PLUGIN not in root.run(language.plugins).output
-    size = root.size()
     seconds = root.run(add_plugin).seconds
-    report.add(place.name, add_plugin, seconds, root.size() - size)
+    report.add(place.name, add_plugin, seconds, root.size(left(root, language, before) - installed))
     assert seconds <= SECONDS
     assert f"{PLUGIN}.so" in root.run(language.plugins).output
 
