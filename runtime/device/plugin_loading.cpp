@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <sstream>
+#include <string_view>
 
 #include "base/error.h"
 
@@ -65,9 +65,11 @@ std::filesystem::path own_folder() { return own_path().parent_path(); }
 std::vector<std::string> discover_plugins(const std::vector<std::string>& added) {
   std::vector<std::string> found;
   if (const char* paths = std::getenv(kPathVariable)) {
-    std::stringstream list(paths);
-    for (std::string path; std::getline(list, path, ':');)
+    for (std::string_view rest = paths; !rest.empty();) {
+      const std::string_view path = rest.substr(0, rest.find(':'));
       if (!path.empty()) add_plugins(path, &found);
+      rest.remove_prefix(std::min(rest.size(), path.size() + 1));
+    }
   }
   std::error_code error;
   if (std::filesystem::is_directory(plugin_folder(), error)) add_plugins(plugin_folder(), &found);
