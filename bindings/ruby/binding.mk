@@ -16,6 +16,7 @@ test-ruby: # the gem's tests, the conformance vectors, and every example and err
 
 package-ruby: payload # the source gem, the gem with binaries, and one for each device plugin
 	@ruby bindings/ruby/package.rb $(BUILD)/payload dist/ruby
+	@test -d $(BUILD)/ruby-headers || echo "SKIPPED: binaries for other versions of Ruby, whose headers make ruby-headers downloads"
 
 install-ruby: package-ruby # installs the gems with binaries into an empty folder
 	@rm -rf $(INSTALLED)/ruby

@@ -8,14 +8,7 @@ module RuntimeSources
 
   # Returns the paths of the files in the repository.
   def self.files(root)
-    Dir.glob(PATTERN, base: root).reject { |file| file.match?(TEST) || file.start_with?(*plugins(root)) }
+    plugins = Dir.glob("runtime/devices/*/device.mk", base: root).map { |file| "#{File.dirname(file)}/" }
+    Dir.glob(PATTERN, base: root).reject { |file| file.match?(TEST) || file.start_with?(*plugins) }
   end
-
-  # Returns the folders of devices that are not part of liboneflow.
-  def self.plugins(root)
-    @plugins ||= Dir.glob("runtime/devices/*/", base: root).reject do |folder|
-      File.exist?(File.join(root, folder, "CMakeLists.txt")) && !File.exist?(File.join(root, folder, "device.mk"))
-    end
-  end
-  private_class_method :plugins
 end
