@@ -260,7 +260,7 @@ def truncate(file: Path) -> None:
 
 
 def spoil(file: Path) -> None:
-    file.write_text("This is no library.\n")
+    file.write_text("This is no library.\n" * 100)
 
 
 REINSTALL = "pip install --force-reinstall oneflow-py"
