@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from tests.packages.languages import LANGUAGES
 from tests.packages.roots import REPOSITORY
 
 OLDER = "0.0.9"
+# Commands that make packages from the payload in $BUILD, and write them to $DIST.
+LANGUAGE_PACKAGERS = {language.name: language.packager for language in LANGUAGES}
+ALL_PACKAGERS = LANGUAGE_PACKAGERS | {"c": 'tools/package_c.sh "$BUILD" "$DIST"'}
 
 
 def date_of_commit() -> str:
@@ -19,13 +23,12 @@ def date_of_commit() -> str:
     return subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def make_packages(dist: Path, version: str = "") -> Path:
-    """Makes the packages of all languages in a folder, with the version of the repository or another one."""
+def make_packages(dist: Path, packagers: Mapping[str, str], version: str = "") -> Path:
+    """Makes packages in folders with the packagers' names, with the version of the repository or another one."""
     settings = {"PYTHON": sys.executable, "BUILD": str(REPOSITORY / "build"), "SOURCE_DATE_EPOCH": date_of_commit()}
     if version:
         settings["ONEFLOW_VERSION"] = version
-    for language in LANGUAGES:
-        environment = os.environ | settings | {"DIST": str(dist / language.name)}
-        command = ["sh", "-c", language.packager]
-        subprocess.run(command, cwd=REPOSITORY, env=environment, check=True, stdout=subprocess.DEVNULL)
+    for name, command in packagers.items():
+        environment = os.environ | settings | {"DIST": str(dist / name)}
+        subprocess.run(["sh", "-c", command], cwd=REPOSITORY, env=environment, check=True, stdout=subprocess.DEVNULL)
     return dist

@@ -88,7 +88,7 @@ BROKEN = (
     Broken(
         PYTHON,
         package="oneflow-py",
-        published="pool/oneflow_py-{version}-*.whl",
+        published="pool/oneflow_py-{version}-cp311-*.whl",
         refusal="DO NOT MATCH THE HASHES",
         load="python -c 'import oneflow_py'",
         again="python -m pip install --force-reinstall oneflow-py",
