@@ -33,7 +33,12 @@ Napi::FunctionReference kept(Napi::Function function) {
 
 }  // namespace
 
-Environment::Environment(napi_env env) : env_(env), slots_(1), pins_(std::make_shared<Pins>(env)), workers_(env) {}
+Environment::Environment(napi_env env)
+    : env_(env),
+      finalizers_run_during_collection_(finalizers_run_during_collection()),
+      slots_(1),
+      pins_(std::make_shared<Pins>(env)),
+      workers_(env) {}
 
 Environment* Environment::attach(napi_env env) {
   auto* environment = new Environment(env);
@@ -47,7 +52,7 @@ Environment* Environment::attach(napi_env env) {
 int32_t Environment::put(of_tensor tensor) {
   std::unique_ptr<of_tensor_object, decltype(&of_tensor_release)> owned(tensor, of_tensor_release);
   const int32_t slot = take_slot(kHandleBytes + static_cast<int64_t>(of_tensor_memory(tensor)));
-  slots_[slot].tensor = owned.release();
+  fill(slot, TENSOR, owned.release());
   ++live_;
   return slot;
 }
@@ -55,14 +60,14 @@ int32_t Environment::put(of_tensor tensor) {
 int32_t Environment::put(of_expression expression, int64_t bytes) {
   std::unique_ptr<of_expression_object, decltype(&of_expression_release)> owned(expression, of_expression_release);
   const int32_t slot = take_slot(kHandleBytes + bytes);
-  slots_[slot].expression = owned.release();
+  fill(slot, EXPRESSION, owned.release());
   return slot;
 }
 
 int32_t Environment::put(of_generator generator) {
   std::unique_ptr<of_generator_object, decltype(&of_generator_release)> owned(generator, of_generator_release);
   const int32_t slot = take_slot(kHandleBytes);
-  slots_[slot].generator = owned.release();
+  fill(slot, GENERATOR, owned.release());
   return slot;
 }
 
@@ -84,19 +89,32 @@ int32_t Environment::take_slot(int64_t bytes) {
   return slot;
 }
 
+void Environment::fill(int32_t slot, Kind kind, void* handle) {
+  slots_[slot].kind = kind;
+  slots_[slot].handle = handle;
+}
+
 void Environment::release(int64_t slot) {
-  if (get(slot) == nullptr && expression(slot) == nullptr && generator(slot) == nullptr) return;
+  if (!contains(slot) || slots_[slot].kind == NOTHING) return;
   Slot& entry = slots_[slot];
   if (entry.owner != nullptr) {
     napi_delete_reference(env_, std::exchange(entry.owner, nullptr));  // its finalizer then does not run
     --owners_;
   }
-  if (entry.tensor != nullptr) {
-    of_tensor_release(std::exchange(entry.tensor, nullptr));
-    --live_;
-  } else {
-    of_expression_release(std::exchange(entry.expression, nullptr));
-    of_generator_release(std::exchange(entry.generator, nullptr));
+  void* handle = std::exchange(entry.handle, nullptr);
+  switch (std::exchange(entry.kind, NOTHING)) {
+    case TENSOR:
+      of_tensor_release(static_cast<of_tensor>(handle));
+      --live_;
+      break;
+    case EXPRESSION:
+      of_expression_release(static_cast<of_expression>(handle));
+      break;
+    case GENERATOR:
+      of_generator_release(static_cast<of_generator>(handle));
+      break;
+    case NOTHING:
+      break;
   }
   ++entry.generation;
   unreported_ -= entry.bytes;  // reported at the next allocation: this may run during a garbage collection
@@ -105,7 +123,7 @@ void Environment::release(int64_t slot) {
 
 void Environment::own(napi_value object, int32_t slot) {
   Slot& entry = slots_[slot];
-  napi_ref* owner = finalizers_run_during_collection() ? nullptr : &entry.owner;
+  napi_ref* owner = finalizers_run_during_collection_ ? nullptr : &entry.owner;
   if (napi_add_finalizer(env_, object, pack(slot, entry.generation), finalize_owner, this, owner) == napi_ok) {
     ++owners_;
     return;
@@ -131,7 +149,7 @@ bool Environment::is_collected(const Slot& slot) const {
 
 void Environment::release_collected() {
   unsearched_ = 0;
-  if (finalizers_run_during_collection()) return;
+  if (finalizers_run_during_collection_) return;
   for (size_t first = 1; first < slots_.size(); first += kSearchedAtOnce) {
     const Napi::HandleScope scope(env_);
     const size_t end = std::min(first + kSearchedAtOnce, slots_.size());

@@ -65,9 +65,9 @@ class Environment {
   int32_t put(of_expression expression, int64_t bytes);
   int32_t put(of_generator generator);
   // Returns the handle in a slot, or NULL if the slot is empty or holds a handle of another type.
-  of_tensor get(int64_t slot) const { return contains(slot) ? slots_[slot].tensor : nullptr; }
-  of_expression expression(int64_t slot) const { return contains(slot) ? slots_[slot].expression : nullptr; }
-  of_generator generator(int64_t slot) const { return contains(slot) ? slots_[slot].generator : nullptr; }
+  of_tensor get(int64_t slot) const { return static_cast<of_tensor>(handle(slot, TENSOR)); }
+  of_expression expression(int64_t slot) const { return static_cast<of_expression>(handle(slot, EXPRESSION)); }
+  of_generator generator(int64_t slot) const { return static_cast<of_generator>(handle(slot, GENERATOR)); }
   // Releases the handle in a slot and makes the slot free. Does nothing if it is empty.
   void release(int64_t slot);
   // Makes a JavaScript object the owner of a slot, which is released when the object is garbage-collected: during the
@@ -102,27 +102,32 @@ class Environment {
   Workers& workers() { return workers_; }
 
  private:
-  // An entry that holds a tensor, an expression, a generator or nothing.
+  enum Kind : uint32_t { NOTHING, TENSOR, EXPRESSION, GENERATOR };
+  // An entry. Small, because garbage collections go through many.
   struct Slot {
-    of_tensor tensor = nullptr;
-    of_expression expression = nullptr;  // instead of a tensor
-    of_generator generator = nullptr;    // instead of either
-    napi_ref owner = nullptr;            // a weak reference, if finalizers do not run during collections
-    int64_t bytes = 0;                   // the memory reported to the garbage collector
+    void* handle = nullptr;
+    napi_ref owner = nullptr;  // a weak reference, if finalizers do not run during collections
+    int64_t bytes = 0;         // the memory reported to the garbage collector
+    Kind kind = NOTHING;
     uint32_t generation = 0;  // increases with each release: the finalizer of an earlier owner then has no effect
   };
 
   static void finalize_owner(node_api_basic_env env, void* data, void* hint);
   static void finalize_environment(node_api_basic_env env, void* data, void* hint);
   bool contains(int64_t slot) const { return slot > 0 && static_cast<size_t>(slot) < slots_.size(); }
+  void* handle(int64_t slot, Kind kind) const {
+    return contains(slot) && slots_[slot].kind == kind ? slots_[slot].handle : nullptr;
+  }
   bool is_collected(const Slot& slot) const;
   int32_t take_slot(int64_t bytes);
+  void fill(int32_t slot, Kind kind, void* handle);
   void count_memory(int64_t change);
   void report_memory();
   void close();
   void delete_when_unused();
 
   napi_env env_;
+  const bool finalizers_run_during_collection_;
   std::vector<Slot> slots_;
   std::vector<int32_t> free_slots_;
   size_t live_ = 0;
