@@ -106,9 +106,14 @@ class Root:
 def mirror() -> str:
     """Returns where this machine gets Debian from."""
     asked = ["apt-get", "indextargets", "--format", "$(REPO_URI)", "Identifier: Packages", "Label: Debian"]
-    addresses = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.split()
-    assert addresses, "this machine has no Debian archive: run apt-get update"
-    return addresses[0]
+
+    def addresses() -> list[str]:
+        return subprocess.run(asked, check=True, capture_output=True, text=True).stdout.split()
+
+    if not addresses():
+        # apt knows what its archives are when it has read their lists.
+        subprocess.run(["apt-get", "update", "-qq"], check=True)
+    return addresses()[0]
 
 
 def fill(root: Root, recipe: Recipe) -> None:
