@@ -164,7 +164,7 @@ def test_source_package(dist: Path) -> None:
         assert settings is not None
         extras = settings.read().decode()
         assert all(f"oneflow-py-{device}=={VERSION}" in extras for device in DEVICES)
-    top = {"pyproject.toml", "PKG-INFO", "LICENSE", "VERSION", "README.md", "CMakeLists.txt", "runtime/CMakeLists.txt"}
+    top = {"pyproject.toml", "PKG-INFO", "LICENSE", "VERSION", "README.md", "CHANGELOG.md", "CMakeLists.txt"}
     assert top <= names
     assert {"bindings/python/generated/functions.cpp", "runtime/generated/include/oneflow/operators.h"} <= names
     assert not [name for name in names if name.endswith((".so", ".a")) or "__pycache__" in name or "/tests/" in name]

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 from packager.project import HERE, ROOT, Payload, Project
 
 # The sources of the package besides this folder: the runtime and its build files.
-PARTS = ("CMakeLists.txt", "cmake", "runtime", "bindings/python")
+PARTS = ("CHANGELOG.md", "CMakeLists.txt", "cmake", "runtime", "bindings/python")
 # Folders that no build of the package reads. Plugins, which have a device.mk, are packages of their own.
 UNUSED = {"tests", "packager", "__pycache__"}
 
