@@ -79,7 +79,7 @@ codegen: setup ## Generate all files that follow from the definitions
 # What is linked against these libraries runs with the C library of the floor, glibc 2.28, and later ones.
 FLOOR := $(BUILD)/floor
 $(FLOOR)/flags: $(wildcard tools/floor/*.py tools/floor/shims/*.c) | $(BUILD)/.packages
-	@python3 tools/floor/make_floor.py $(FLOOR)
+	@python3 -m tools.floor.make_floor $(FLOOR)
 
 $(BUILD)/build.ninja: | $(BUILD)/.packages $(FLOOR)/flags
 	@LDFLAGS="$$(cat $(FLOOR)/flags)" cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release -DPython3_EXECUTABLE=$(CURDIR)/$(PYTHON) \

@@ -12,11 +12,12 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PAYLOAD = Path(os.environ.get("OF_BUILD", ROOT / "build")) / "payload"
 
-# The newest symbol versions of manylinux_2_28, and those of every OpenCL loader. The C++ library is part of each binary.
+# The newest symbol versions of manylinux_2_28, and of OpenCL loaders. The C++ library is part of each binary.
 NEWEST = {"GLIBC": (2, 28), "GCC": (8,), "OPENCL": (2, 0)}
 # The libraries of every system with glibc, our own, and those that a device plugin cannot do without.
 LIBRARIES = re.compile(
-    r"(libc|libm|libgcc_s|libpthread|libdl|librt|ld-linux-[\w-]+|liboneflow)\.so\.\d+|libOpenCL\.so\.1"
+    r"(libc|libm|libgcc_s|libpthread|libdl|librt|ld-linux-[\w-]+|liboneflow)\.so\.\d+"
+    r"|libOpenCL\.so\.1"
 )
 BINARIES = sorted(path for path in PAYLOAD.rglob("*") if path.is_file() and path.read_bytes()[:4] == b"\x7fELF")
 

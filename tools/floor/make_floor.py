@@ -1,12 +1,12 @@
 """Writes libraries to link against, so that what is linked runs with older versions of the C library.
 
-Usage: make_floor.py DIRECTORY
+Usage: python -m tools.floor.make_floor DIRECTORY
 
-A program that is linked on a new system asks for the newest version of each symbol: of exp@GLIBC_2.29 and exp@GLIBC_2.2.5,
-which this system's libm both has, it takes the first, and older systems refuse it. For each library in FLOORS this
-writes a stub with the same symbols, each in its newest version that is not above the floor, and nothing behind them. In
-their company are replacements for the functions of which no version is old enough (shims). DIRECTORY/flags has the
-options of the linker that put the stubs in front of the system's own libraries.
+A program that is linked on a new system asks for the newest version of each symbol: of exp@GLIBC_2.29 and
+exp@GLIBC_2.2.5, which this system's libm both has, it takes the first, and older systems refuse it. For each library in
+LIBRARIES this writes a stub with the same symbols, each in its newest version that is not above the floor, and nothing
+behind them. With them are replacements for the functions of which no version is old enough (shims). DIRECTORY/flags has
+the options of the linker that put the stubs in front of the system's own libraries.
 
 The C++ library becomes part of each binary, and libgcc_s does not: all unwinding in a process stays in one library.
 """
@@ -15,12 +15,12 @@ from __future__ import annotations
 
 import platform
 import re
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-import static_sleef
+from tools.floor import static_sleef
+from tools.floor.command import run
 
 HERE = Path(__file__).resolve().parent
 
@@ -55,10 +55,6 @@ class Symbol:
             f"{section}\n.globl {label}\n.type {label}, %{kind}\n.size {label}, {size}\n{label}: .skip {size}\n"
             f".symver {label}, {self.name}@@{self.version_name}, remove\n"
         )
-
-
-def run(*command: str | Path) -> str:
-    return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout
 
 
 def path_of(library: str) -> Path:

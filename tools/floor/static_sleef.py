@@ -1,11 +1,11 @@
 """Makes a static library of SLEEF's deterministic functions from a shared one.
 
-Usage: static_sleef.py SHARED-LIBRARY ARCHIVE
+Usage: python -m tools.floor.static_sleef SHARED-LIBRARY ARCHIVE
 
-Distributions have SLEEF as a shared library only. In a package it would be a second library with 3,600 public names, six
-times as large as the functions that are used. The functions for vectors are simple: they read constants of the section
-.rodata, and call nothing but each other and what reports a broken stack. So each is written as assembly, with its bytes, and with a
-symbol in place of each address outside of it. The linker keeps those that are called.
+Distributions have SLEEF as a shared library only. In a package it would be a second library, with 3,600 public names,
+six times as large as the functions that are used. The functions for vectors are simple: they read constants of the
+section .rodata, and call nothing but each other and what reports a broken stack. So each is written as assembly, with
+its bytes, and with a symbol in place of each address outside of it. The linker keeps those that are called.
 
 Only for x86-64, whose instructions are disassembled by objdump. A function that reads anything else is left out.
 """
@@ -13,15 +13,16 @@ Only for x86-64, whose instructions are disassembled by objdump. A function that
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-# The functions whose result for an element does not depend on the other elements of its vector, for the instruction sets
-# of the CPU backend.
+from tools.floor.command import run
+
+# The functions whose result for an element does not depend on the other elements of its vector, for the instruction
+# sets of the CPU backend.
 WANTED = re.compile(r"Sleef_(cinz|finz)_\w+(sse4|avx2|avx512f)")
 CONSTANTS = "sleef_constants"
 STACK_CHECK = "__stack_chk_fail"
@@ -62,14 +63,13 @@ def as_bytes(code: bytes) -> str:
     return f".byte {','.join(map(str, code))}\n" if code else ""
 
 
-def run(*command: str | Path) -> str:
-    return subprocess.run(list(map(str, command)), check=True, capture_output=True, text=True).stdout
-
-
 def functions_of(library: Path) -> list[Function]:
     """Returns the public functions in the order of their addresses."""
     line = re.compile(r"^ *\d+: ([0-9a-f]+) +(\d+) FUNC +GLOBAL DEFAULT +\d+ (\w+)", re.MULTILINE)
-    symbols = {name: (int(start, 16), int(size)) for start, size, name in line.findall(run("readelf", "-W", "--dyn-syms", library))}
+    symbols = {
+        name: (int(start, 16), int(size))
+        for start, size, name in line.findall(run("readelf", "-W", "--dyn-syms", library))
+    }
     functions = [Function(name, start, start + size) for name, (start, size) in symbols.items()]
     return sorted(functions, key=lambda function: (function.start, function.name))
 
@@ -100,10 +100,6 @@ def instructions(library: Path) -> dict[int, Instruction]:
     return found
 
 
-def as_bytes(code: bytes) -> str:
-    return f".byte {','.join(map(str, code))}\n" if code else ""
-
-
 class Extract:
     """The functions that are taken out of a library, with those that they call."""
 
@@ -115,7 +111,8 @@ class Extract:
 
     def assembly(self) -> Iterator[str]:
         """Yields the constants, the definitions of all wanted functions, and of the private ones that they call."""
-        yield f'.section .note.GNU-stack,"",@progbits\n.section .rodata\n.p2align 6\n{CONSTANTS}:\n{as_bytes(self.constants)}'
+        yield '.section .note.GNU-stack,"",@progbits\n'
+        yield f".section .rodata\n.p2align 6\n{CONSTANTS}:\n{as_bytes(self.constants)}"
         private: dict[int, Function] = {}
         for function in self.public:
             if WANTED.fullmatch(function.name):
