@@ -34,7 +34,7 @@ def main() -> None:
     for path in [*make_wheels(project, payload, arguments.dist), make_source_package(project, payload, arguments.dist)]:
         print(f"{path.stat().st_size:>10,}  {path}")
     if not any(extension.match("*.abi3.so") for extension in payload.extensions):
-        print(f"   SKIPPED  the wheel {project.stable_python}-abi3: no such Python was found when the payload was built")
+        print(f"   SKIPPED  the wheel {project.stable_python}-abi3: the payload has no extension for it")
 
 
 if __name__ == "__main__":
