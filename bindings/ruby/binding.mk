@@ -16,14 +16,14 @@ test-ruby: # the gem's tests, the conformance vectors, and every example and err
 
 package-ruby: payload # the source gem, the gem with binaries, and one for each device plugin
 	@ruby bindings/ruby/package.rb $(BUILD)/payload dist/ruby
-	@test -d $(BUILD)/ruby-headers || echo "SKIPPED: binaries for other versions of Ruby, whose headers make ruby-headers downloads"
+	@test -d $(BUILD)/ruby-headers || echo "SKIPPED: binaries for other versions of Ruby (see make ruby-headers)"
 
 install-ruby: package-ruby # installs the gems with binaries into an empty folder
 	@rm -rf $(INSTALLED)/ruby
 	@GEM_HOME=$(INSTALLED)/ruby gem install --silent --local --no-document dist/ruby/*-linux-*.gem
 
 ruby-headers: # downloads headers of another version of Ruby, for which the next build compiles the extension, too
-	@bindings/ruby/headers.sh $(BUILD)/ruby-headers
+	@bindings/ruby/packaging/headers.sh $(BUILD)/ruby-headers
 
 demo-ruby:
 	@GEM_HOME=$(INSTALLED)/ruby ruby examples/devices/devices.rb

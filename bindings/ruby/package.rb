@@ -5,13 +5,13 @@
 #  - oneflow-rb-VERSION.gem has the sources of the extension and of liboneflow, and compiles them when it is installed;
 #  - oneflow-rb-VERSION-PLATFORM.gem has the extension for each version of Ruby, and the libraries;
 #  - oneflow-rb-DEVICE-VERSION-PLATFORM.gem has a device plugin, which oneflow-rb finds (see lib/oneflow/plugins.rb);
-#  - oneflow-rb-DEVICE-VERSION.gem says on other systems that there is none (see no_binaries.rb).
+#  - oneflow-rb-DEVICE-VERSION.gem says on other systems that there is none (see packaging/no_binaries.rb).
 
 require "fileutils"
 require "rubygems/package"
 require "tmpdir"
-require_relative "documentation"
-require_relative "runtime_sources"
+require_relative "packaging/documentation"
+require_relative "packaging/runtime_sources"
 
 # Collects the files of each gem in a folder and packs them.
 class GemPackager
@@ -97,7 +97,7 @@ class GemPackager
 
   def no_device_gem(stage, device)
     FileUtils.mkdir_p(File.join(stage, "ext"))
-    FileUtils.cp(File.join(HERE, "no_binaries.rb"), File.join(stage, "ext/extconf.rb"))
+    FileUtils.cp(File.join(HERE, "packaging/no_binaries.rb"), File.join(stage, "ext/extconf.rb"))
     device_specification(stage, device).tap { |spec| spec.extensions = ["ext/extconf.rb"] }
   end
 
