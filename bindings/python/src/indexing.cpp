@@ -104,10 +104,19 @@ bool Index::parse_part(PyObject* key) {
 bool Index::parse_integer(PyObject* key) { return to_integer(key, &add(OF_INDEX_INT).start); }
 
 bool Index::parse_slice(PyObject* key) {
-  const SliceEnds slice = ends_of(key);
   of_index part{};
   part.kind = OF_INDEX_SLICE;
   part.step = 1;
+  if (const auto numbers = numbers_of(key)) {
+    part.has_start = numbers->start != 0 || numbers->step < 0;
+    part.has_stop = numbers->has_stop;
+    part.start = numbers->start;
+    part.stop = numbers->has_stop ? numbers->stop : 0;
+    part.step = numbers->step;
+    parts_.push_back(part);
+    return true;
+  }
+  const SliceEnds slice = ends_of(key);
   part.has_start = slice.start != Py_None;
   part.has_stop = slice.stop != Py_None;
   const struct {

@@ -7,6 +7,8 @@
 #include <Python.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -40,17 +42,52 @@ struct SliceEnds {
   PyObject* step;
 };
 
+#ifdef Py_LIMITED_API
+enum class SliceEnd { kStart, kStop, kStep };
+
+inline PyObject* end_of(PyObject* slice, SliceEnd end) {
+  static PyObject* const names[] = {PyUnicode_InternFromString("start"), PyUnicode_InternFromString("stop"),
+                                    PyUnicode_InternFromString("step")};  // they live as long as the process
+  PyObject* object = PyObject_GetAttr(slice, names[static_cast<int>(end)]);
+  Py_XDECREF(object);  // the slice holds it
+  return object;
+}
+#endif
+
 inline SliceEnds ends_of(PyObject* slice) {
 #ifdef Py_LIMITED_API
-  const auto read = [slice](const char* name) {
-    PyObject* end = PyObject_GetAttrString(slice, name);
-    Py_XDECREF(end);  // the slice holds it
-    return end;
-  };
-  return {read("start"), read("stop"), read("step")};
+  return {end_of(slice, SliceEnd::kStart), end_of(slice, SliceEnd::kStop), end_of(slice, SliceEnd::kStep)};
 #else
   const auto* object = reinterpret_cast<PySliceObject*>(slice);
   return {object->start, object->stop, object->step};
+#endif
+}
+
+// The numbers of a slice. An absent start or step has its default.
+struct SliceNumbers {
+  int64_t start;
+  int64_t stop;
+  int64_t step;
+  bool has_stop;
+};
+
+// Returns the numbers of a slice if that takes less time than to read its ends. Returns nothing if the ends must be
+// read, for errors too.
+inline std::optional<SliceNumbers> numbers_of([[maybe_unused]] PyObject* slice) {
+#ifdef Py_LIMITED_API
+  // PySlice_Unpack() replaces None and numbers beyond 64 bits by limits.
+  const auto is_limit = [](Py_ssize_t value) { return value == PY_SSIZE_T_MAX || value <= -PY_SSIZE_T_MAX; };
+  Py_ssize_t start = 0, stop = 0, step = 0;
+  if (PySlice_Unpack(slice, &start, &stop, &step) != 0) {
+    PyErr_Clear();
+    return std::nullopt;
+  }
+  const bool has_stop = !is_limit(stop);
+  if (is_limit(start) || is_limit(step) || (!has_stop && end_of(slice, SliceEnd::kStop) != Py_None))
+    return std::nullopt;
+  return SliceNumbers{start, stop, step, has_stop};
+#else
+  return std::nullopt;
 #endif
 }
 
