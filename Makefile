@@ -112,6 +112,7 @@ TRAIN_OPTIONS := $(DEMO_OPTIONS)
 .PHONY: demo
 demo: front-ends ## Install the packages, run the example programs in each language, and compare their output
 	@$(MAKE) --no-print-directory $(addprefix build-device-,$(DEMO_DEVICES))
+	@$(MAKE) --no-print-directory payload
 	@mkdir -p $(BUILD)/demo $(BUILD)/train
 	@for name in $(BINDINGS); do \
 		echo "== installing the package of $$name"; \

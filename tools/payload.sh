@@ -17,5 +17,4 @@ for plugin in "$build"/lib/oneflow_devices/*.so; do
   strip --strip-unneeded -o "$into/devices/$name/$name.so" "$plugin"
 done
 cp LICENSE "$into/notices"
-.venv/bin/python -m tools.release.notices --into "$into/notices/THIRD_PARTY_NOTICES.md"
 "${PYTHON:-.venv/bin/python}" -m tools.release.notices --into "$into/notices/THIRD_PARTY_NOTICES.md"

@@ -3,7 +3,7 @@
 BINDINGS += python
 PYTHON_TESTS := bindings/python/generated/tests tests/python tests/samples
 
-.PHONY: before-build-python build-python test-python package-python install-python payload-python demo-python train-python gallery-python lint-python
+.PHONY: before-build-python build-python test-python package-python install-python stable-python demo-python train-python gallery-python lint-python
 
 before-build-python: # nothing to do: Python's headers come with its Debian package
 
@@ -14,8 +14,8 @@ build-python: # CMake has assembled the package; this makes it importable in the
 test-python: # examples and error cases of the records, conformance vectors, PyTorch, interop, threads, stubs
 	@$(PYTHON) -m pytest -p no:cacheprovider $(PYTHON_TESTS)
 
-payload: payload-python
-payload-python: # the extension for later versions of Python, if one of them is found
+packages: stable-python
+stable-python: build # the extension for later versions of Python, if one of them is found
 	@cmake --build $(BUILD) --target oneflow_python_packaged
 
 package-python: # wheels that install without a compiler, one for each device plugin, and the sources for everything else

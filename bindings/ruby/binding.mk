@@ -14,7 +14,7 @@ build-ruby: # bindings/ruby/lib gets a symbolic link to the extension in the bui
 test-ruby: # the gem's tests, the conformance vectors, and every example and error case of the operator records
 	@ruby bindings/ruby/test/run.rb
 
-package-ruby: payload # the source gem, the gem with binaries, and one for each device plugin
+package-ruby: # the source gem, the gem with binaries, and one for each device plugin
 	@ruby bindings/ruby/package.rb $(BUILD)/payload dist/ruby
 	@test -d $(BUILD)/ruby-headers || echo "SKIPPED: binaries for other versions of Ruby (see make ruby-headers)"
 
