@@ -37,6 +37,23 @@ print((x @ x).exp().log().round().tolist())
 print(flow.onnx.load(sys.argv[1])(flow.ones(1, 3)).tolist())
 """
 
+# Slices are read in another way with the stable ABI.
+SLICES = """
+import itertools
+import sys
+import oneflow_py as flow
+x, numbers = flow.arange(5), list(range(5))
+ends = [None, -9, -2, 0, 1, 4, 9, sys.maxsize, -sys.maxsize, 2**70, -(2**70)]
+for key in itertools.starmap(slice, itertools.product(ends, ends, [None, -2, -1, 1, 3])):
+    assert x[key].tolist() == numbers[key], key
+for key, error in ((slice("1", 2), flow.TypeMismatch), (slice(0, 1, 0), flow.InvalidArgument)):
+    try:
+        x[key]
+    except error:
+        continue
+    raise AssertionError(key)
+"""
+
 
 def build(payload: Path, dist: Path) -> Path:
     """Builds the packages of a payload into a folder."""
@@ -214,6 +231,8 @@ def test_the_stable_abi(dist: Path, tmp_path: Path) -> None:
         environment.pip("install", "--no-index", "--find-links", str(dist), "oneflow-py")
         done = environment.run(PROGRAM, str(ROOT / "tests" / "data" / "onnx" / "layer.onnx"))
         assert done.returncode == 0, done.stderr
+        slices = environment.run(SLICES)
+        assert slices.returncode == 0, slices.stderr
         assert [path.name for path in (environment.packages / "oneflow_py").glob("_native*.so")] == ["_native.abi3.so"]
 
 

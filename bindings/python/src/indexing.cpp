@@ -108,10 +108,10 @@ bool Index::parse_slice(PyObject* key) {
   part.kind = OF_INDEX_SLICE;
   part.step = 1;
   if (const auto numbers = numbers_of(key)) {
-    part.has_start = numbers->start != 0 || numbers->step < 0;
+    part.has_start = numbers->has_start;
     part.has_stop = numbers->has_stop;
     part.start = numbers->start;
-    part.stop = numbers->has_stop ? numbers->stop : 0;
+    part.stop = numbers->stop;
     part.step = numbers->step;
     parts_.push_back(part);
     return true;

@@ -42,53 +42,43 @@ struct SliceEnds {
   PyObject* step;
 };
 
-#ifdef Py_LIMITED_API
-enum class SliceEnd { kStart, kStop, kStep };
-
-inline PyObject* end_of(PyObject* slice, SliceEnd end) {
-  static PyObject* const names[] = {PyUnicode_InternFromString("start"), PyUnicode_InternFromString("stop"),
-                                    PyUnicode_InternFromString("step")};  // they live as long as the process
-  PyObject* object = PyObject_GetAttr(slice, names[static_cast<int>(end)]);
-  Py_XDECREF(object);  // the slice holds it
-  return object;
-}
-#endif
-
 inline SliceEnds ends_of(PyObject* slice) {
 #ifdef Py_LIMITED_API
-  return {end_of(slice, SliceEnd::kStart), end_of(slice, SliceEnd::kStop), end_of(slice, SliceEnd::kStep)};
+  const auto read = [slice](const char* name) {
+    PyObject* end = PyObject_GetAttrString(slice, name);
+    Py_XDECREF(end);  // the slice holds it
+    return end;
+  };
+  return {read("start"), read("stop"), read("step")};
 #else
   const auto* object = reinterpret_cast<PySliceObject*>(slice);
   return {object->start, object->stop, object->step};
 #endif
 }
 
-// The numbers of a slice. An absent start or step has its default.
+// The numbers of a slice. An absent end is as far as possible in the direction of the step.
 struct SliceNumbers {
   int64_t start;
   int64_t stop;
   int64_t step;
+  bool has_start;
   bool has_stop;
 };
 
-// Returns the numbers of a slice if that takes less time than to read its ends. Returns nothing if the ends must be
-// read, for errors too.
+// Returns the numbers of a slice, if they can be had faster than by its ends. Returns nothing for a slice of which
+// the ends must be read, also for the text of an error.
 inline std::optional<SliceNumbers> numbers_of([[maybe_unused]] PyObject* slice) {
 #ifdef Py_LIMITED_API
-  // PySlice_Unpack() replaces None and numbers beyond 64 bits by limits.
-  const auto is_limit = [](Py_ssize_t value) { return value == PY_SSIZE_T_MAX || value <= -PY_SSIZE_T_MAX; };
   Py_ssize_t start = 0, stop = 0, step = 0;
-  if (PySlice_Unpack(slice, &start, &stop, &step) != 0) {
-    PyErr_Clear();
-    return std::nullopt;
+  if (PySlice_Unpack(slice, &start, &stop, &step) == 0) {
+    // None is the limit in the direction of the step, like all numbers beyond it.
+    const bool has_start = start != (step > 0 ? 0 : PY_SSIZE_T_MAX);
+    const bool has_stop = stop != (step > 0 ? PY_SSIZE_T_MAX : PY_SSIZE_T_MIN);
+    return SliceNumbers{has_start ? start : 0, has_stop ? stop : 0, step, has_start, has_stop};
   }
-  const bool has_stop = !is_limit(stop);
-  if (is_limit(start) || is_limit(step) || (!has_stop && end_of(slice, SliceEnd::kStop) != Py_None))
-    return std::nullopt;
-  return SliceNumbers{start, stop, step, has_stop};
-#else
-  return std::nullopt;
+  PyErr_Clear();
 #endif
+  return std::nullopt;
 }
 
 // The items of a list or tuple, borrowed from it.
