@@ -57,8 +57,8 @@ $(VENV)/.bench: requirements/bench.txt $(VENV)/.test
 	@$(PYTHON) -m pip install -q --disable-pip-version-check -r requirements/bench.txt
 	@touch $@
 
-$(VENV)/.packages: requirements/packages.txt $(VENV)/.test
-	@echo "Installing what the tests of packages need"
+$(VENV)/.packages: requirements/packages.txt $(VENV)/.build
+	@echo "Installing what the lists of packages and their tests need"
 	@$(PYTHON) -m pip install -q --disable-pip-version-check -r requirements/packages.txt
 	@touch $@
 
@@ -208,7 +208,7 @@ test-commnet-long: build-commnet # a million messages, ten thousand connections,
 	@COMMNET_BUILD_FOLDER=$(CURDIR)/build-sanitized/commnet commnet/tools/test_sanitized.sh
 
 .PHONY: test-packages
-test-packages: packages $(VENV)/.packages ## Publish the packages to registries on this machine, and install them by name in bare systems
+test-packages: packages $(VENV)/.test ## Publish the packages to registries on this machine, and install them by name in bare systems
 	@cd tests/packages && npm ci --silent --ignore-scripts --no-fund --no-audit
 	@$(PYTHON) -m pytest tests/packages --log-cli-level=INFO
 
@@ -246,9 +246,11 @@ payload:
 export SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --format=%ct 2>/dev/null),315532800)
 
 .PHONY: packages package-c $(addprefix package-,$(BINDINGS))
-packages: build ## Build the installable packages into dist/
+packages: build $(VENV)/.packages ## Build the installable packages into dist/, with their checksums and a bill of materials
 	@$(MAKE) --no-print-directory payload
 	@$(MAKE) --no-print-directory package-c $(addprefix package-,$(BINDINGS))
+	@$(PYTHON) -m tools.release.sbom dist
+	@$(PYTHON) -m tools.release.checksums dist
 package-c:
 	@tools/package_c.sh $(BUILD) dist/c
 

@@ -4,13 +4,14 @@
 #
 # Usage: package_c.sh BUILD DIST
 set -euo pipefail
+shopt -s nullglob # there may be no plugin
 cd "$(dirname "$0")/.."
 
 build=$1
 dist=$2
 platform=linux-$(uname -m)-gnu
 stage=$build/c-package
-rm -rf "$stage"
+rm -rf "$stage" "$dist"
 mkdir -p "$dist"
 
 # Packs the folder $stage/<name>, whose content gets the top folder that all tarballs share.

@@ -4,6 +4,7 @@
 #
 # Usage: payload.sh BUILD INTO
 set -euo pipefail
+shopt -s nullglob # there may be no plugin
 cd "$(dirname "$0")/.."
 
 build=$1
