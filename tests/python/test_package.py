@@ -225,7 +225,7 @@ def test_the_stable_abi(dist: Path, tmp_path: Path) -> None:
     pythons += [found for name in ("python3.12", "python3.13", "python3.14") if (found := shutil.which(name))]
     working = [path for path in pythons if subprocess.run([path, "-c", ""], capture_output=True).returncode == 0]
     if wheel is None or not working:
-        pytest.skip("no Python from 3.12 on was found")
+        pytest.skip("there is no Python from 3.12 on, or no wheel for it, which only make packages compiles")
     for number, interpreter in enumerate(working):
         environment = Environment(tmp_path / str(number), interpreter).create()
         environment.pip("install", "--no-index", "--find-links", str(dist), "oneflow-py")
