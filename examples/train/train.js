@@ -122,7 +122,7 @@ function main() {
 
   const [parameters, statistics] = [initialParameters(), initialStatistics()];
   for (const [epoch, loss, rate] of train(parameters, statistics, learned, Number(values.epochs))) {
-    if (!values.quiet) console.log(`epoch ${epoch}: loss ${loss.toFixed(12)}, ${rate.toFixed(0)} images/s`);
+    if (!values.quiet) console.log(`epoch ${epoch}: loss ${loss.toFixed(10)}, ${rate.toFixed(0)} images/s`);
   }
   const [right, count] = [countRight(parameters, statistics, heldOut), heldOut[1].shape[0]];
   console.log(`accuracy: ${(right / count).toFixed(6)} (${right} of ${count})`);

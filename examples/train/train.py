@@ -126,7 +126,7 @@ def main():
     parameters, statistics = initial_parameters(), initial_statistics()
     for epoch, loss, rate in train(parameters, statistics, *learned, options.epochs):
         if not options.quiet:
-            print(f"epoch {epoch}: loss {loss:.12f}, {rate:.0f} images/s", flush=True)
+            print(f"epoch {epoch}: loss {loss:.10f}, {rate:.0f} images/s", flush=True)
     right, count = count_right(parameters, statistics, *held_out), held_out[1].shape[0]
     print(f"accuracy: {right / count:.6f} ({right} of {count})")
     if options.save:

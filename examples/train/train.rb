@@ -134,7 +134,7 @@ def main
   params = initial_parameters
   statistics = initial_statistics
   train(params, statistics, *learned, options[:epochs]) do |epoch, loss, rate|
-    puts format("epoch #{epoch}: loss %<loss>.12f, %<rate>.0f images/s", loss:, rate:) unless options[:quiet]
+    puts format("epoch #{epoch}: loss %<loss>.10f, %<rate>.0f images/s", loss:, rate:) unless options[:quiet]
   end
   right = count_right(params, statistics, *held_out)
   count = held_out[1].size
