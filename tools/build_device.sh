@@ -13,7 +13,8 @@ build=build/devices/$name
 headers=$PWD/build/installed-headers
 cmake --install build --prefix "$headers" >/dev/null
 if [ "$(cat $build/.options 2>/dev/null)" != "$*" ] || [ ! -f $build/build.ninja ]; then
-  LDFLAGS="$(cat build/floor/flags) -Wl,--version-script=$PWD/cmake/no_cpp.map" cmake -S "runtime/devices/$name" -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$headers" \
+  LDFLAGS="$(cat build/floor/flags) -Wl,--version-script=$PWD/cmake/no_cpp.map" \
+    cmake -S "runtime/devices/$name" -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$headers" \
     -DCMAKE_LIBRARY_OUTPUT_DIRECTORY="$PWD/build/lib/oneflow_devices" "$@" >build/configure-$name.log 2>&1 \
     || { cat build/configure-$name.log; exit 1; }
   echo "$*" >$build/.options
