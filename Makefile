@@ -157,14 +157,15 @@ TEST_DEVICES := $(OF_BUILD)/test_plugins/far.so:$(OF_BUILD)/test_plugins/accel.s
 TEST_STEPS := lint test-codegen test-runtime test-capi test-sanitizers test-whole test-commnet $(addprefix test-,$(BINDINGS)) test-fuzz
 
 .PHONY: test
-test: build-tests vectors ## Run all tests
+test: build-tests vectors $(VENV)/.packages ## Run all tests
 	@$(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs $(TEST_STEPS)
 
 .PHONY: test-long
-test-long: build-tests vectors $(VENV)/.models ## Run all conformance vectors in every front end, models of packages, and deployments
-	@ONEFLOW_VECTORS=all $(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs test-deploy test-commnet-long $(addprefix test-,$(BINDINGS)) test-models
+test-long: build-tests vectors $(VENV)/.models ## Run all conformance vectors in every front end and on arm64, models of packages, and deployments
+	@ONEFLOW_VECTORS=all $(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs \
+		test-deploy test-commnet-long $(addprefix test-,$(BINDINGS)) test-models test-arm64
 
-.PHONY: test-codegen test-runtime test-capi test-sanitizers test-commnet test-commnet-long test-fuzz test-whole test-models test-deploy
+.PHONY: test-codegen test-runtime test-capi test-sanitizers test-commnet test-commnet-long test-fuzz test-whole test-models test-deploy test-arm64
 $(TEST_STEPS): $(VENV)/.test
 test-capi $(addprefix test-,$(BINDINGS)): export ONEFLOW_DEVICE_PATH := $(TEST_DEVICES)
 # The conformance vectors that each front end replays: a sample, and its share of the random equations.
@@ -186,6 +187,8 @@ test-fuzz: # random equations, damaged files, ONNX models, and frames of strange
 	@COMMNET_BUILD_FOLDER=$(CURDIR)/build-fuzz/commnet commnet/tools/fuzz.sh 200000 handshake frames
 test-whole: # across languages: adding an operator, packages, einsum, documentation
 	@$(PYTHON) -m pytest tests/whole tests/einsum --ignore tests/whole/test_deploy.py
+test-arm64: vectors # the vectors in C, cross-compiled and on an emulated processor
+	@tools/arm64/test.sh
 test-deploy: # libraries for single graphs, which are compiled for it
 	@$(PYTHON) -m pytest tests/whole/test_deploy.py
 
@@ -262,9 +265,9 @@ deploy: setup $(FLOOR)/flags ## Build a static library with only what the graph 
 	@$(PYTHON) tools/deploy.py $(MODEL) --into $(INTO)
 
 .PHONY: lint
-lint: $(VENV)/.test $(addprefix lint-,$(BINDINGS)) ## Check the style of all sources
+lint: $(VENV)/.test $(VENV)/.packages $(addprefix lint-,$(BINDINGS)) ## Check the style of all sources
 	@$(VENV)/bin/ruff check -q . && $(VENV)/bin/ruff format -q --check .
-	@$(VENV)/bin/mypy --strict codegen
+	@$(VENV)/bin/mypy --strict
 	@git ls-files '*.h' '*.hpp' '*.c' '*.cpp' '*.cu' | xargs clang-format-14 --dry-run --Werror
 
 .PHONY: clean

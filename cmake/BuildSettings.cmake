@@ -23,9 +23,18 @@ set(CMAKE_INSTALL_RPATH "$ORIGIN")
 
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER "${CCACHE}")
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${CCACHE}")
+  # The settings that ccache needs for precompiled headers.
+  set(CMAKE_C_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env CCACHE_SLOPPINESS=pch_defines,time_macros "${CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_C_COMPILER_LAUNCHER})
+  add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:-fpch-preprocess>")
 endif()
+
+# precompile_standard_headers(TARGET [HEADER...]): compiles headers of the standard library, and others that are given, once
+# for all sources of a target. To read them takes as long as to compile what most sources hold themselves.
+function(precompile_standard_headers target)
+  target_precompile_headers(${target} PRIVATE <algorithm> <array> <atomic> <charconv> <cmath> <cstring> <deque> <functional>
+    <map> <memory> <mutex> <optional> <set> <span> <string> <unordered_map> <utility> <vector> ${ARGN})
+endfunction()
 
 add_compile_options(-Wall -Wextra)
 

@@ -1,10 +1,11 @@
-# add_merged_library(NAME OBJECTS LIBRARIES TARGET... FILES ARCHIVE...): a static library of the target OBJECTS, and of all
-# that is in other static libraries, so that programs link just one. A file that is a shared library is linked by the
-# programs, as is a shared SLEEF.
+# add_merged_library(NAME OBJECTS TARGET... LIBRARIES TARGET... FILES ARCHIVE...): a static library of object libraries, and
+# of all that is in other static libraries, so that programs link just one. A file that is a shared library is linked by
+# the programs, as is a shared SLEEF.
 
-function(add_merged_library name objects)
-  cmake_parse_arguments(PARSE_ARGV 2 merged "" "" "LIBRARIES;FILES")
-  add_library(${name} STATIC $<TARGET_OBJECTS:${objects}>)
+function(add_merged_library name)
+  cmake_parse_arguments(PARSE_ARGV 1 merged "" "" "OBJECTS;LIBRARIES;FILES")
+  list(TRANSFORM merged_OBJECTS REPLACE "(.+)" "$<TARGET_OBJECTS:\\1>")
+  add_library(${name} STATIC ${merged_OBJECTS})
   add_dependencies(${name} ${merged_LIBRARIES})
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX)
   set(shared "")

@@ -12,6 +12,7 @@ function(add_test_program name)
     set(optimisation -O0)
   endif()
   target_compile_options(${name} PRIVATE ${optimisation})
+  precompile_standard_headers(${name} <gtest/gtest.h>)
   # GoogleTest's main() is unused if there is another one.
   target_link_libraries(${name} PRIVATE GTest::gtest_main Threads::Threads ${CMAKE_DL_LIBS})
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60)

@@ -15,6 +15,7 @@ cmake --install build --prefix "$headers" >/dev/null
 if [ "$(cat $build/.options 2>/dev/null)" != "$*" ] || [ ! -f $build/build.ninja ]; then
   LDFLAGS="$(cat build/floor/flags) -Wl,--version-script=$PWD/cmake/no_cpp.map" \
     cmake -S "runtime/devices/$name" -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$headers" \
+    -DCMAKE_{C,CXX,CUDA}_COMPILER_LAUNCHER=ccache \
     -DCMAKE_LIBRARY_OUTPUT_DIRECTORY="$PWD/build/lib/oneflow_devices" "$@" >build/configure-$name.log 2>&1 \
     || { cat build/configure-$name.log; exit 1; }
   echo "$*" >$build/.options

@@ -35,6 +35,10 @@ std::string find_defect(const of_device_table& table) {
                        table.api_version, accepted_versions().c_str());
   if (table.struct_size < kSmallestTable)
     return format_text("its table has %u bytes, at least %zu are needed", table.struct_size, kSmallestTable);
+  if (table.runtime_version && std::strcmp(table.runtime_version, ONEFLOW_VERSION) != 0)
+    return format_text(
+        "it belongs to version %s of the runtime, and this is version %s; install both in the same version",
+        table.runtime_version, ONEFLOW_VERSION);
   if (!is_device_name(table.name)) return "its name must be a word of lower-case letters, digits and underscores";
   const struct {
     const char* name;

@@ -486,6 +486,7 @@ __attribute__((visibility("default"))) const of_device_table* oneflow_device_plu
       .api_version = has("older_version")   ? OF_DEVICE_API_OLDEST - 1
                      : has("newer_version") ? OF_DEVICE_API_VERSION + 1
                                             : OF_DEVICE_API_VERSION,
+      .runtime_version = has("other_release") ? "0.0.9" : NULL,
       .name = has("bad_name") ? "Bad Name" : "accel",
       .count = has("missing_hook") ? NULL : device_count,
       .get_info = get_info,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.packages.languages import LANGUAGES, PLACES, Language, Place
-from tests.packages.packagers import LANGUAGE_PACKAGERS, OLDER, make_packages
+from tests.packages.packagers import make_older_packages
 from tests.packages.report import Report
 from tests.packages.roots import REPOSITORY, Root, cached, layered, progress
 
@@ -57,7 +57,7 @@ def dist(pytestconfig: pytest.Config) -> Path:
 def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Returns a folder with the same packages as of an older version."""
     progress.info("making packages of an older version")
-    return make_packages(tmp_path_factory.mktemp("older"), LANGUAGE_PACKAGERS, OLDER)
+    return make_older_packages(tmp_path_factory.mktemp("older"))
 
 
 class Registries:

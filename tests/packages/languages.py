@@ -26,11 +26,14 @@ class Language:
     plugin: str
     # The names of the language's fenced blocks in Markdown.
     fences: tuple[str, ...]
-    # Runs a file; prints the version of the installed package; prints the plugins that were found but have no device.
+    # Runs a file; prints the version of the installed package; prints which plugins were found but have no device, and
+    # why.
     run: str
     version: str
     plugins: str
     install_version: str
+    # Installs a package without the others that it asks for.
+    install_alone: str
     upgrade: str
     uninstall: str
     # Files that the package manager keeps for itself after everything is uninstalled.
@@ -67,8 +70,9 @@ PYTHON = Language(
     fences=("python",),
     run="python",
     version="python -c 'import importlib.metadata as installed; print(installed.version(\"oneflow-py\"))'",
-    plugins="python -c 'import oneflow_py as flow; flow.devices(); print(*flow.rejected_plugins())'",
+    plugins="python -c 'import oneflow_py as flow; flow.devices(); print(flow.rejected_plugins())'",
     install_version="pip install {package}=={version}",
+    install_alone="pip install --no-deps {package}=={version}",
     upgrade="pip install --upgrade {package}",
     uninstall="pip uninstall --yes {packages}",
     kept=("root/.cache/",),
@@ -85,8 +89,9 @@ JS = Language(
     fences=("js", "javascript"),
     run="node",
     version="node -p 'require(\"oneflow-js/package.json\").version'",
-    plugins="node -p 'const flow = require(\"oneflow-js\"); flow.devices(); Object.keys(flow.rejectedPlugins())'",
+    plugins="node -p 'const flow = require(\"oneflow-js\"); flow.devices(); flow.rejectedPlugins()'",
     install_version="npm install {package}@{version}",
+    install_alone="npm install --force {package}@{version}",
     upgrade="npm install {package}@latest",
     uninstall="npm uninstall {packages}",
     kept=("root/.npm/", "root/project/package", "root/project/node_modules/.package-lock.json"),
@@ -103,8 +108,9 @@ RUBY = Language(
     fences=("ruby",),
     run="ruby",
     version='ruby -e \'require "oneflow"; puts Gem.loaded_specs["oneflow-rb"].version\'',
-    plugins="ruby -e 'require \"oneflow\"; OneFlow.devices; puts OneFlow.rejected_plugins.keys'",
+    plugins="ruby -e 'require \"oneflow\"; OneFlow.devices; p OneFlow.rejected_plugins'",
     install_version="gem install {package} --version {version}",
+    install_alone="gem install --ignore-dependencies {package} --version {version}",
     upgrade="gem update {package}",
     uninstall="gem uninstall --all --executables {packages}",
     kept=("root/.local/share/gem/specs/",),

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import pytest
+
 from tests.packages.languages import LANGUAGES
 from tests.packages.roots import REPOSITORY
 
-OLDER = "0.0.9"
+VERSION = (REPOSITORY / "VERSION").read_text(encoding="utf-8").strip()
+# An older version with as many characters, so that it can replace the version in binaries.
+OLDER = "0.0.9".ljust(len(VERSION), "9")
 # Commands that make packages from the payload in $BUILD, and write them to $DIST.
 LANGUAGE_PACKAGERS = {language.name: language.packager for language in LANGUAGES}
 ALL_PACKAGERS = LANGUAGE_PACKAGERS | {"c": 'tools/package_c.sh "$BUILD" "$DIST"'}
@@ -23,12 +28,26 @@ def date_of_commit() -> str:
     return subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout.strip()
 
 
-def make_packages(dist: Path, packagers: Mapping[str, str], version: str = "") -> Path:
-    """Makes packages in folders with the packagers' names, with the version of the repository or another one."""
-    settings = {"PYTHON": sys.executable, "BUILD": str(REPOSITORY / "build"), "SOURCE_DATE_EPOCH": date_of_commit()}
-    if version:
-        settings["ONEFLOW_VERSION"] = version
+def older_build(folder: Path) -> Path:
+    """Copies the payload to a build folder, with binaries of the older version."""
+    shutil.copytree(REPOSITORY / "build" / "payload", folder / "payload")
+    now, then = f"\0{VERSION}\0".encode(), f"\0{OLDER}\0".encode()
+    for file in folder.rglob("*.so*"):
+        file.write_bytes(file.read_bytes().replace(now, then))
+    return folder
+
+
+def make_packages(dist: Path, packagers: Mapping[str, str], build: Path = REPOSITORY / "build") -> Path:
+    """Makes packages from the payload in a build folder, in folders with the packagers' names."""
+    settings = {"PYTHON": sys.executable, "BUILD": str(build), "SOURCE_DATE_EPOCH": date_of_commit()}
     for name, command in packagers.items():
         environment = os.environ | settings | {"DIST": str(dist / name)}
         subprocess.run(["sh", "-c", command], cwd=REPOSITORY, env=environment, check=True, stdout=subprocess.DEVNULL)
     return dist
+
+
+def make_older_packages(dist: Path) -> Path:
+    """Makes the packages of all languages as of the older version."""
+    with pytest.MonkeyPatch.context() as environment:
+        environment.setenv("ONEFLOW_VERSION", OLDER)
+        return make_packages(dist, LANGUAGE_PACKAGERS, older_build(dist / "build"))

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.packages.conftest import Registries
-from tests.packages.languages import JS, PLACES, PYTHON, RUBY, Language, Place
+from tests.packages.languages import JS, LANGUAGES, PLACES, PYTHON, RUBY, Language, Place
 from tests.packages.packagers import OLDER
 from tests.packages.roots import Root
 
@@ -206,17 +206,12 @@ def test_npm_installs_plugins_of_the_same_version_alone(enter: Enter, version: s
     plugin = JS.plugin.format(device=PLUGIN)
     said = install(root, JS, OLDER, plugin, fails=True)
     assert f'peerOptional {plugin}@"{version}" from oneflow-js@{version}' in said
-    # Who insists is told when it is loaded.
-    root.run(f"npm install --force {plugin}@{OLDER}")
-    said = root.run("node -e 'require(\"oneflow-js\")'").output
-    assert f"{plugin} is not used" in said
-    assert f"npm install oneflow-js@{version} {plugin}@{version}" in said
 
 
-def test_gems_of_a_plugin_of_another_version(enter: Enter, version: str) -> None:
-    root = enter(PLACE_OF["ruby"])
-    install(root, RUBY, version)
-    install(root, RUBY, OLDER, RUBY.plugin.format(device=PLUGIN))
-    said = root.run("ruby -e 'require \"oneflow\"'").output
-    assert f"oneflow-rb {version} cannot use oneflow-rb-{PLUGIN} {OLDER}" in said
-    assert f"gem install oneflow-rb-{PLUGIN}:{version}" in said
+@pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
+def test_a_plugin_of_another_version(enter: Enter, language: Language, version: str) -> None:
+    root = enter(PLACE_OF[language.name])
+    install(root, language, version)
+    root.run(language.install_alone.format(package=language.plugin.format(device=PLUGIN), version=OLDER))
+    said = root.run(language.plugins).output
+    assert f"it belongs to version {OLDER} of the runtime, and this is version {version}; install both" in said

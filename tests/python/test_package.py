@@ -358,16 +358,6 @@ def test_a_runtime_without_the_functions_is_loaded(installed: Environment, tmp_p
     assert f"the process has loaded {other}, which is of another version" in error
 
 
-def test_a_plugin_of_another_version(installed: Environment, tmp_path: Path) -> None:
-    copied(installed, tmp_path)
-    device = DEVICES[0]
-    (tmp_path / f"oneflow_py_{device}-{VERSION}.dist-info").rename(tmp_path / f"oneflow_py_{device}-0.0.9.dist-info")
-    error = error_of(tmp_path)
-    assert f"it has version {VERSION}, and its plugin" in error
-    assert "has version 0.0.9" in error
-    assert f'pip install "oneflow-py[{device}]=={VERSION}"' in error
-
-
 @pytest.mark.skipif(os.environ.get("ONEFLOW_VECTORS") != "all", reason="compiles the runtime: part of make test-long")
 def test_the_source_package_compiles_by_itself(dist: Path, tmp_path: Path) -> None:
     environment = Environment(tmp_path / "venv").create()

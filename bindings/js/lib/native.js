@@ -50,10 +50,7 @@ function addDevices(addon, platform) {
   for (const name of Object.keys(manifest.peerDependencies ?? {})) {
     const plugin = name.startsWith(`${platform.name}-`) ? find(name) : null;
     if (plugin === null) continue;
-    const {version, main} = plugin.description;
-    const failure = version === manifest.version
-      ? addon.addDevicePath(path.join(plugin.folder, main))
-      : loading.otherVersion(name, version).message;
+    const failure = addon.addDevicePath(path.join(plugin.folder, plugin.description.main));
     if (failure !== null) process.emitWarning(`${name} is not used: ${failure}`, 'OneFlowWarning');
   }
 }

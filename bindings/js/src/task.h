@@ -25,6 +25,7 @@ class Task : public Job {
   // Queues a task, which is deleted when it is done, and returns its promise.
   static Napi::Value start(std::unique_ptr<Task> task, Environment& environment) {
     task->environment_ = &environment;
+    task->state_.struct_size = sizeof task->state_;
     of_thread_get_state(&task->state_);
     of_generator_retain(task->state_.generator);
     napi_value promise;
@@ -87,7 +88,7 @@ class Task : public Job {
   std::string error_ = "the work was cancelled";
   bool was_short_of_memory_ = false;
   // That of the JavaScript thread, from which the work continues.
-  of_thread_state state_{.struct_size = sizeof(of_thread_state)};
+  of_thread_state state_{};
 };
 
 // An owned tensor handle.

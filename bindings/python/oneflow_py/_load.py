@@ -9,7 +9,6 @@ from importlib import import_module
 from importlib.machinery import EXTENSION_SUFFIXES
 
 PACKAGE = os.path.dirname(os.path.abspath(__file__))
-FOLDER = os.path.dirname(PACKAGE)
 REINSTALL = "python -m pip install --force-reinstall oneflow-py"
 BUILD = "python -m pip install --no-binary oneflow-py oneflow-py"
 
@@ -28,7 +27,6 @@ def load() -> None:
         if cause is None:
             raise
         raise ImportError(f"oneflow_py cannot be loaded: {cause}", name=error.name, path=error.path) from error
-    check_plugins()
 
 
 def compiled_files() -> list[str]:
@@ -84,29 +82,6 @@ def loaded_library() -> str:
     with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
         paths = [line.split(maxsplit=5)[-1].strip() for line in maps]
     return next((path for path in paths if "liboneflow.so" in path), "another liboneflow")
-
-
-def check_plugins() -> None:
-    """Raises ImportError if a package with a device plugin is of another version than this package."""
-    folder = os.path.join(PACKAGE, "lib", "oneflow_devices")
-    if not os.path.isdir(folder):
-        return
-    versions = installed_versions()
-    for file in sorted(os.listdir(folder)):
-        device = file.removesuffix(".so")
-        own, found = versions.get("oneflow_py"), versions.get(f"oneflow_py_{device}")
-        if own is not None and found is not None and found != own:
-            raise ImportError(
-                f"oneflow_py cannot be loaded: it has version {own}, and its plugin {os.path.join(folder, file)} has"
-                f' version {found}. Install both of one version: python -m pip install "oneflow-py[{device}]=={own}"'
-            )
-
-
-def installed_versions() -> dict[str, str]:
-    """Returns the versions of the packages that are installed beside this one, by their names."""
-    suffix = ".dist-info"
-    names = [name.removesuffix(suffix) for name in os.listdir(FOLDER) if name.endswith(suffix)]
-    return {name: version for name, _, version in (name.rpartition("-") for name in names)}
 
 
 load()

@@ -164,7 +164,8 @@ class ProgramPrinter(Printer):
                     yield from ("  " + line for line in self._block(otherwise))
                 yield "}"
             case For(name=name, source=source, body=body, item=item):
-                yield f"for ({_item(item)} {local(name)} : {self.print(source)}) {{"
+                unused = "" if name in self.program.names else "[[maybe_unused]] "
+                yield f"for ({unused}{_item(item)} {local(name)} : {self.print(source)}) {{"
                 yield from ("  " + line for line in self._block(body))
                 yield "}"
             case Write(call=call):

@@ -69,6 +69,7 @@ constexpr of_device_table make_table() {
   table.discard_contraction = grid::discard_contraction;
   table.set_option = set_option;
   table.get_option = get_option;
+  table.runtime_version = ONEFLOW_VERSION;
   return table;
 }
 

@@ -55,6 +55,7 @@ constexpr of_device_table make_table() {
   table.find_kernel = grid::find_kernel;
   table.contract = contract;
   table.discard_contraction = grid::discard_contraction;
+  table.runtime_version = ONEFLOW_VERSION;
   return table;
 }
 

@@ -352,6 +352,11 @@ typedef struct of_device_table {
   /* -- reserved ----------------------------------------------------------------------------------------------
    * For a block of hooks that communicate with devices of other processes. NULL. */
   const struct of_communicator_hooks* communicator;
+
+  /* -- release ----------------------------------------------------------------------------------------------- */
+  /* (optional) The version of the runtime that the plugin is released with, as of_version() returns it: a runtime of
+   * another version rejects the plugin. Default: every runtime that accepts `api_version` accepts the plugin. */
+  const char* runtime_version;
 } of_device_table;
 
 /* The type of the function oneflow_device_plugin() that a plugin exports. */

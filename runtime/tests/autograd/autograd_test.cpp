@@ -137,7 +137,9 @@ TEST(Autograd, RecordingAndReleasingOnSeveralThreads) {
     threads.emplace_back([&] {
       for (int k = 0; k < 200; ++k) {
         const TensorRef y = call_operator(kSum, call_operator(kMul, x, call_operator(kExp, x)));
-        if (k % 2) EXPECT_EQ(backward(y), OF_OK);
+        if (k % 2) {
+          EXPECT_EQ(backward(y), OF_OK);
+        }
       }
     });
   for (std::thread& thread : threads) thread.join();

@@ -1,5 +1,6 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <oneflow/oneflow.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,6 +59,8 @@ TEST(PluginTest, ErrorsGivePathAndReason) {
   };
   expect("older_version", version(1));
   expect("newer_version", version(3));
+  expect("other_release", used + "it belongs to version 0.0.9 of the runtime, and this is version " + of_version() +
+                              "; install both in the same version");
   expect("short_table", used + "its table has 16 bytes, at least " +
                             std::to_string(offsetof(of_device_table, create_stream)) + " are needed");
   expect("missing_hook", used + "its table lacks the hook count");

@@ -296,7 +296,9 @@ TEST(Profile, MakesATableWithTheLongestTimeFirst) {
   for (const of_profile_entry& entry : profile.entries()) times[entry.name] += entry.host_time;
   const size_t matmul = table.find("\nmatmul        1"), neg = table.find("\nneg           3");
   ASSERT_NE(std::max(matmul, neg), std::string::npos) << table;
-  if (times["matmul"] != times["neg"]) EXPECT_EQ(matmul<neg, times["matmul"]> times["neg"]) << table;
+  if (times["matmul"] != times["neg"]) {
+    EXPECT_EQ((matmul < neg), (times["matmul"] > times["neg"])) << table;
+  }
   EXPECT_NE(table.find(" GFLOP/s\n"), std::string::npos) << table;
   EXPECT_NE(table.find(" GB/s\n"), std::string::npos) << table;
   EXPECT_NE(table.find("\n4 calls on 1 thread in "), std::string::npos) << table;

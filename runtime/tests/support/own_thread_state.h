@@ -12,12 +12,15 @@ namespace oneflow {
 // The state of the calling thread, which is restored at the end of the object's life.
 class OwnThreadState {
  public:
-  OwnThreadState() { EXPECT_EQ(of_thread_get_state(&state), OF_OK) << of_last_error(); }
+  OwnThreadState() {
+    state.struct_size = sizeof state;
+    EXPECT_EQ(of_thread_get_state(&state), OF_OK) << of_last_error();
+  }
 
   // Applies the changes that were made to `state`.
   void set() const { ASSERT_EQ(of_thread_set_state(&state), OF_OK) << of_last_error(); }
 
-  of_thread_state state{.struct_size = sizeof(of_thread_state)};
+  of_thread_state state{};
 
  private:
   const KeptThreadContext kept_;

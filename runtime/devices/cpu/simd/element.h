@@ -8,7 +8,12 @@
 
 namespace oneflow::cpu {
 
+// GCC has _Float16 for arm64 from version 13 on. __fp16 has the same format, and computes in float.
+#if defined(__aarch64__) && !defined(__clang__) && __GNUC__ < 13
+using float16 = __fp16;
+#else
 using float16 = _Float16;
+#endif
 
 // The upper half of a float32.
 struct bfloat16 {
