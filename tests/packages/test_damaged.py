@@ -27,6 +27,8 @@ PLUGIN = "opencl"
 PLACE_OF = {place.language.name: place for place in reversed(PLACES)}
 # The library that all front ends load, by the end of its path.
 LIBRARY = "liboneflow.so.0"
+# The library that the plugin is linked with.
+DRIVER = Path("/usr/lib/x86_64-linux-gnu/libOpenCL.so.1")
 
 
 @dataclass(frozen=True)
@@ -211,6 +213,7 @@ def test_npm_installs_plugins_of_the_same_version_alone(enter: Enter, version: s
 @pytest.mark.parametrize("language", LANGUAGES, ids=lambda language: language.name)
 def test_a_plugin_of_another_version(enter: Enter, language: Language, version: str) -> None:
     root = enter(PLACE_OF[language.name])
+    shutil.copy(DRIVER, root.path(str(DRIVER)))
     install(root, language, version)
     root.run(language.install_alone.format(package=language.plugin.format(device=PLUGIN), version=OLDER))
     said = root.run(language.plugins).output
