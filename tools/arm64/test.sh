@@ -6,6 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
+unset ONEFLOW_DEVICE_PATH
 build=$PWD/build-arm64
 system=$build/system
 tools/install_packages.sh tools/arm64/apt.txt
@@ -35,4 +36,5 @@ if [ $# -eq 0 ]; then
   set -- tests/generated/vectors/*.json
 fi
 printf '%s\n' "$@" | xargs -P "$(nproc)" -n 8 \
-  qemu-aarch64-static -L /usr/aarch64-linux-gnu "$build/bin/capi_replay" tests/devices.json
+  qemu-aarch64-static -L /usr/aarch64-linux-gnu "$build/bin/capi_replay" tests/devices.json \
+  | awk '{ print } / cases$/ { passed += $(NF - 3); all += $(NF - 1) } END { printf "%d passed\n%d failed\n", passed, all - passed }'
