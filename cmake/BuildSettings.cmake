@@ -44,4 +44,8 @@ if(ONEFLOW_SANITIZE)
   add_compile_options(-fsanitize=${ONEFLOW_SANITIZE} -fno-sanitize=enum -fno-sanitize-recover=all
                       -fno-omit-frame-pointer -g1 -Og) # compiles faster than -O3, and keeps stack traces readable
   add_link_options(-fsanitize=${ONEFLOW_SANITIZE})
+  set(small_code "")
+else()
+  # For sources without loops over elements, which small code serves best.
+  set(small_code "$<$<CONFIG:Release>:-Os>")
 endif()
