@@ -46,6 +46,7 @@ async function main() {
 
   let model;
   async function pass(first, count) {
+    const [python, , ruby] = await joined;
     // The tensor and the typed array have the same memory.
     const pixels = new Float32Array(new SharedArrayBuffer(count * PIXELS * 4));
     const rows = flow.tensor(pixels, {shape: [count, PIXELS], share: true});
@@ -61,7 +62,8 @@ async function main() {
     last = last.then(() => pass(first, count));
   });
 
-  const [python, , ruby] = await endpoint.join();
+  const joined = endpoint.join(); // messages of others may come before this is done
+  await joined;
   await once(endpoint, 'leave'); // of Python, which has all results then
   await last;
   endpoint.close();

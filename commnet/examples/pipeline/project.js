@@ -57,6 +57,7 @@ async function main() {
 
   let model;
   async function pass(first, count) {
+    const [python, , ruby] = await joined;
     const pixels = new Float32Array(count * PIXELS);
     await python.read(tokens.python, pixels, {offset: first * PIXELS * 4});
     const rows = split(pixels, PIXELS);
@@ -72,7 +73,8 @@ async function main() {
     last = last.then(() => pass(first, count));
   });
 
-  const [python, , ruby] = await endpoint.join();
+  const joined = endpoint.join(); // messages of others may come before this is done
+  await joined;
   await once(endpoint, 'leave'); // of Python, which has all results then
   await last;
   endpoint.close();
