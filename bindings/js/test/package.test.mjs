@@ -136,12 +136,6 @@ test('the devices of an installed plugin are found', (t) => {
     }`;
   fs.writeFileSync(path.join(folder, 'workers.cjs'), workers);
   assert.equal(run(folder, ['workers.cjs']), '8\n'.repeat(5));
-
-  const file = path.join(folder, 'node_modules', plugins[0], 'package.json');
-  fs.writeFileSync(file, fs.readFileSync(file, 'utf8').replace(`"version": "${version}"`, '"version": "0.0.9"'));
-  const warned = "process.on('warning', ({message}) => console.log(message)); require('oneflow-js');";
-  const message = run(folder, ['-e', warned], {}, ['ignore', 'pipe', 'ignore']);
-  assert.match(message, /has version 0\.0\.9.*\n.*\nRun: npm install oneflow-js@\S+ @oneflow-js\S+/);
 });
 
 test('bundles of esbuild run', (t) => {
