@@ -34,10 +34,10 @@ export function install(t, ...names) {
 }
 
 /** Runs Node.js in a folder, with an environment that does not lead into this checkout. Returns its output. */
-export function run(folder, args, variables = {}, stdio = 'pipe') {
+export function run(folder, args, variables = {}) {
   const env = {...process.env, ...variables};
   for (const name of ['OF_BUILD', 'ONEFLOW_DEVICE_PATH', 'NODE_PATH', 'NODE_TEST_CONTEXT']) delete env[name];
-  return execFileSync(process.execPath, args, {cwd: folder, env, encoding: 'utf8', timeout: 120_000, stdio});
+  return execFileSync(process.execPath, args, {cwd: folder, env, encoding: 'utf8', timeout: 120_000});
 }
 
 /** Returns the first code block of the README, which is an ECMAScript module. */
