@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.packages.languages import LANGUAGES, PLACES, Language, Place
-from tests.packages.packagers import make_older_packages
+from tests.packages.packagers import LANGUAGE_PACKAGERS, OLDER, VERSION, make_packages, older_build
 from tests.packages.report import Report
 from tests.packages.roots import REPOSITORY, Root, cached, layered, progress
 
@@ -41,7 +41,7 @@ def report(pytestconfig: pytest.Config) -> Report:
 @pytest.fixture(scope="session")
 def version() -> str:
     """Returns the version of the packages."""
-    return (REPOSITORY / "VERSION").read_text().strip()
+    return VERSION
 
 
 @pytest.fixture(scope="session")
@@ -57,7 +57,8 @@ def dist(pytestconfig: pytest.Config) -> Path:
 def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Returns a folder with the same packages as of an older version."""
     progress.info("making packages of an older version")
-    return make_older_packages(tmp_path_factory.mktemp("older"))
+    build = older_build(tmp_path_factory.mktemp("older-build"))
+    return make_packages(tmp_path_factory.mktemp("older"), LANGUAGE_PACKAGERS, build, OLDER)
 
 
 class Registries:

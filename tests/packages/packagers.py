@@ -9,8 +9,6 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-import pytest
-
 from tests.packages.languages import LANGUAGES
 from tests.packages.roots import REPOSITORY
 
@@ -37,17 +35,14 @@ def older_build(folder: Path) -> Path:
     return folder
 
 
-def make_packages(dist: Path, packagers: Mapping[str, str], build: Path = REPOSITORY / "build") -> Path:
-    """Makes packages from the payload in a build folder, in folders with the packagers' names."""
+def make_packages(
+    dist: Path, packagers: Mapping[str, str], build: Path = REPOSITORY / "build", version: str = ""
+) -> Path:
+    """Makes packages in folders with the packagers' names, with the version of the repository or another one."""
     settings = {"PYTHON": sys.executable, "BUILD": str(build), "SOURCE_DATE_EPOCH": date_of_commit()}
+    if version:
+        settings["ONEFLOW_VERSION"] = version
     for name, command in packagers.items():
         environment = os.environ | settings | {"DIST": str(dist / name)}
         subprocess.run(["sh", "-c", command], cwd=REPOSITORY, env=environment, check=True, stdout=subprocess.DEVNULL)
     return dist
-
-
-def make_older_packages(dist: Path) -> Path:
-    """Makes the packages of all languages as of the older version."""
-    with pytest.MonkeyPatch.context() as environment:
-        environment.setenv("ONEFLOW_VERSION", OLDER)
-        return make_packages(dist, LANGUAGE_PACKAGERS, older_build(dist / "build"))

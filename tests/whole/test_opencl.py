@@ -135,6 +135,17 @@ def test_plugins_are_built_from_their_folders_shared_kernels_and_installed_heade
     assert [path for path in own if not any(path.is_relative_to(place) for place in places)] == []
 
 
+def test_plugin_is_configured_from_its_folder_the_shared_kernels_and_installed_headers(tmp_path: Path) -> None:
+    for name in ("opencl", "grid"):
+        shutil.copytree(ROOT / "runtime" / "devices" / name, tmp_path / "devices" / name)
+    headers = tmp_path / "installed"
+    subprocess.run(["cmake", "--install", BUILD, "--prefix", headers], check=True, capture_output=True)
+    configure = ["cmake", "-S", tmp_path / "devices" / "opencl", "-B", tmp_path / "build", "-G", "Ninja"]
+    subprocess.run([*configure, f"-DCMAKE_PREFIX_PATH={headers}"], check=True, capture_output=True)
+    commands = (tmp_path / "build" / "compile_commands.json").read_text()
+    assert str(ROOT) not in commands
+
+
 def test_plugin_in_another_folder(tmp_path: Path) -> None:
     target = shutil.copy(BUILD / "lib" / "oneflow_devices" / "opencl.so", tmp_path)
     program = f"import oneflow_py as flow\nflow.load_device({str(target)!r})\n" + PROGRAM
