@@ -3,8 +3,8 @@
 import js from '@eslint/js';
 
 const NODE_GLOBALS = [
-  'Buffer', 'MessageChannel', 'TextEncoder', 'URL', '__dirname', 'clearInterval', 'console', 'exports', 'module',
-  'performance', 'process', 'require', 'setInterval', 'setTimeout', 'structuredClone',
+  'Buffer', 'MessageChannel', 'TextEncoder', 'URL', '__dirname', '__filename', 'clearInterval', 'console', 'exports',
+  'module', 'performance', 'process', 'require', 'setInterval', 'setTimeout', 'structuredClone',
 ];
 
 export default [

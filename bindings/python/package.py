@@ -2,24 +2,18 @@
 
 Usage: package.py --build BUILD --dist DIST
 
-`make payload` must have collected the compiled files in BUILD/payload.
+`make payload` must have collected the compiled files in BUILD/payload. Packages with the same files are the same, byte
+for byte, if $SOURCE_DATE_EPOCH is.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import subprocess
 from pathlib import Path
 
-from packager.project import ROOT, Payload, Project
+from packager.project import Payload, Project
 from packager.sources import make_source_package
 from packager.wheels import make_wheels
-
-
-def date_of_commit() -> str:
-    command = ["git", "log", "-1", "--format=%ct"]
-    return subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def main() -> None:
@@ -28,8 +22,6 @@ def main() -> None:
     parser.add_argument("--dist", type=Path, required=True, help="the folder to write the packages to")
     arguments = parser.parse_args()
     arguments.dist.mkdir(parents=True, exist_ok=True)
-    # The files in the packages have this date, so that two builds of one commit are the same.
-    os.environ.setdefault("SOURCE_DATE_EPOCH", date_of_commit())
     project, payload = Project(), Payload(arguments.build / "payload")
     for path in [*make_wheels(project, payload, arguments.dist), make_source_package(project, payload, arguments.dist)]:
         print(f"{path.stat().st_size:>10,}  {path}")

@@ -20,12 +20,6 @@ LANGUAGE_PACKAGERS = {language.name: language.packager for language in LANGUAGES
 ALL_PACKAGERS = LANGUAGE_PACKAGERS | {"c": 'tools/package_c.sh "$BUILD" "$DIST"'}
 
 
-def date_of_commit() -> str:
-    """Returns the date that the files in packages have: `make packages` takes the same."""
-    command = ["git", "log", "-1", "--format=%ct"]
-    return subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, text=True).stdout.strip()
-
-
 def older_build(folder: Path) -> Path:
     """Copies the payload to a build folder, with binaries of the older version."""
     shutil.copytree(REPOSITORY / "build" / "payload", folder / "payload")
@@ -39,7 +33,7 @@ def make_packages(
     dist: Path, packagers: Mapping[str, str], build: Path = REPOSITORY / "build", version: str = ""
 ) -> Path:
     """Makes packages in folders with the packagers' names, with the version of the repository or another one."""
-    settings = {"PYTHON": sys.executable, "BUILD": str(build), "SOURCE_DATE_EPOCH": date_of_commit()}
+    settings = {"PYTHON": sys.executable, "BUILD": str(build)}
     if version:
         settings["ONEFLOW_VERSION"] = version
     for name, command in packagers.items():

@@ -6,9 +6,13 @@
  */
 
 const fs = require('node:fs');
+const {createRequire} = require('node:module');
 const path = require('node:path');
 const manifest = require('../package.json');
 const loading = require('./loading');
+
+/** Loads what bundlers cannot see, from where this code runs. */
+const load = createRequire(__filename);
 
 /** The version of Node-API that the addon is compiled for. */
 const NODE_API = 9;
@@ -16,7 +20,7 @@ const NODE_API = 9;
 /** Returns the package.json of a package and the folder that it is in; null if the package is not installed. */
 function find(name) {
   try {
-    const file = require.resolve(`${name}/package.json`);
+    const file = load.resolve(`${name}/package.json`);
     return {name, folder: path.dirname(file), description: JSON.parse(fs.readFileSync(file, 'utf8'))};
   } catch (error) {
     if (error.code === 'MODULE_NOT_FOUND') return null;
@@ -37,7 +41,7 @@ function loadFrom({name, folder, description}) {
   }
   let addon;
   try {
-    addon = require(path.join(folder, description.main));
+    addon = load(path.join(folder, description.main));
   } catch (error) {
     throw loading.refused(name, folder, error);
   }
@@ -71,7 +75,7 @@ function loadPackage() {
 function loadBuild() {
   const build = process.env.OF_BUILD ?? path.join(__dirname, '..', '..', '..', 'build');
   const file = path.join(build, 'lib', 'oneflow.node');
-  if (fs.existsSync(file)) return require(file);
+  if (fs.existsSync(file)) return load(file);
   throw loading.loadError('MISSING_PACKAGE', `the addon ${file} is missing.`, 'Run `make build` in the checkout.');
 }
 

@@ -6,7 +6,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import {test} from 'node:test';
 import {fileURLToPath} from 'node:url';
+import {promisify} from 'node:util';
 import {symbols} from 'node-api-headers';
+import webpack from 'webpack';
 
 import {
   firstExample, firstOutput, install, packages, platformPackage, root, run, tarball, temporary, version,
@@ -138,10 +140,16 @@ test('the devices of an installed plugin are found', (t) => {
   assert.equal(run(folder, ['workers.cjs']), '8\n'.repeat(5));
 });
 
-test('bundles of esbuild run', (t) => {
+/** Installs the packages into a folder with the first example, as server.mjs. */
+function server(t) {
   const folder = install(t, 'oneflow-js', platformPackage);
   fs.writeFileSync(path.join(folder, 'server.mjs'), `export async function main() {\n${
     firstExample().replace(/^import .*$/m, '')}\n}\nimport flow from 'oneflow-js';\nmain();\n`);
+  return folder;
+}
+
+test('bundles of esbuild run', (t) => {
+  const folder = server(t);
   const formats = [['cjs', []], ['cjs', ['--external:oneflow-js']], ['esm', ['--external:oneflow-js']]];
   for (const [format, options] of formats) {
     const outfile = path.join(folder, 'bundle', `server.${format === 'cjs' ? 'cjs' : 'mjs'}`);
@@ -151,4 +159,13 @@ test('bundles of esbuild run', (t) => {
     assert.equal(log, '');
     assert.equal(run(folder, [outfile]), `${firstOutput.join('\n')}\n`, `${format} ${options}`);
   }
+});
+
+test('a bundle of webpack runs', async (t) => {
+  const context = server(t);
+  const options = {context, mode: 'production', target: 'node', entry: './server.mjs', output: {path: context}};
+  const compiler = webpack(options);
+  const report = await promisify(compiler.run).call(compiler);
+  assert.ok(!report.hasErrors() && !report.hasWarnings(), report.toString());
+  assert.equal(run(context, ['main.js']), `${firstOutput.join('\n')}\n`);
 });

@@ -1,0 +1,61 @@
+"""Installs the packages by name with the other package managers of the languages, and runs the first example."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from tests.packages.languages import JS, NODE_MODULES, PLACES, PROJECT, RUBY, Language, Place
+from tests.packages.roots import REPOSITORY, Recipe, Root
+from tests.packages.test_install import run_example
+
+Enter = Callable[[Place], Root]
+
+
+def node_program(name: str, package: str, file: str, language: Language) -> Place:
+    """Returns the root for Node.js with a package manager that is an npm package."""
+    place = next(place for place in PLACES if place.language == JS)
+    folder = f"/usr/local/lib/{name}"
+    program = f'#!/bin/sh\\nexec node {folder}/{file} "$@"\\n'
+    recipe = Recipe(
+        name,
+        place.recipe.suite,
+        copied={NODE_MODULES / package: folder},
+        prepare=f"printf '{program}' > /usr/local/bin/{name} && chmod +x /usr/local/bin/{name}",
+        parent=place.recipe,
+    )
+    return replace(place, language=language, recipe=recipe)
+
+
+def bundler() -> Place:
+    """Returns the root for Ruby with Bundler, and a project with a Gemfile."""
+    place = next(place for place in PLACES if place.language == RUBY)
+    recipe = Recipe("bundler", place.recipe.suite, packages=("ruby-bundler",), parent=place.recipe)
+    gemfile = {f"{PROJECT}/Gemfile": 'source "ADDRESS"\ngem "oneflow-rb"\n'}
+    return replace(place, language=replace(RUBY, run="bundle exec ruby"), recipe=recipe, settings=gemfile)
+
+
+# Yarn installs neither from registries without TLS nor what has just been published, unless it is told to.
+YARN_SETTINGS = """npmRegistryServer: "ADDRESS"
+unsafeHttpWhitelist: ["127.0.0.1"]
+npmMinimalAgeGate: 0
+enableTelemetry: false
+"""
+YARN = replace(
+    node_program("yarn", "@yarnpkg/cli-dist", "bin/yarn.js", replace(JS, run="yarn node")),
+    settings={f"{PROJECT}/.yarnrc.yml": YARN_SETTINGS},
+)
+MANAGERS = (
+    (node_program("pnpm", "pnpm", "bin/pnpm.cjs", JS), "pnpm add oneflow-js"),
+    (YARN, "yarn add oneflow-js"),
+    (bundler(), "bundle install"),
+)
+
+
+@pytest.mark.parametrize(("place", "command"), MANAGERS, ids=[place.name for place, _ in MANAGERS])
+def test_install_and_run(enter: Enter, place: Place, command: str) -> None:
+    root = enter(place)
+    root.run(command)
+    run_example(root, place, REPOSITORY / "README.md")
