@@ -3,7 +3,7 @@
 BINDINGS += ruby
 
 .PHONY: before-build-ruby build-ruby test-ruby package-ruby install-ruby demo-ruby train-ruby gallery-ruby lint-ruby
-.PHONY: ruby-headers
+.PHONY: other-rubies
 
 before-build-ruby: # nothing to do: Ruby's headers come with its Debian package
 
@@ -14,16 +14,17 @@ build-ruby: # bindings/ruby/lib gets a symbolic link to the extension in the bui
 test-ruby: # the gem's tests, the conformance vectors, and every example and error case of the operator records
 	@ruby bindings/ruby/test/run.rb
 
+packages: other-rubies
+other-rubies: build # the extension for another version of Ruby, if its headers can be downloaded
+	@bindings/ruby/packaging/headers.sh $(BUILD)/ruby-headers
+	@cmake --build $(BUILD)
+
 package-ruby: # the source gem, the gem with binaries, and one for each device plugin
 	@ruby bindings/ruby/package.rb $(BUILD)/payload dist/ruby
-	@test -d $(BUILD)/ruby-headers || echo "SKIPPED: binaries for other versions of Ruby (see make ruby-headers)"
 
 install-ruby: package-ruby # installs the gems with binaries into an empty folder
 	@rm -rf $(INSTALLED)/ruby
 	@GEM_HOME=$(INSTALLED)/ruby gem install --silent --local --no-document dist/ruby/*-linux-*.gem
-
-ruby-headers: # downloads headers of another version of Ruby, for which the next build compiles the extension, too
-	@bindings/ruby/packaging/headers.sh $(BUILD)/ruby-headers
 
 demo-ruby:
 	@GEM_HOME=$(INSTALLED)/ruby ruby examples/devices/devices.rb

@@ -96,6 +96,8 @@ def enter(registries: Registries) -> Iterator[Callable[[Place], Root]]:
     with ExitStack() as stack:
 
         def fresh(place: Place) -> Root:
+            if not any((REPOSITORY / "build/payload").glob(place.needs)):
+                pytest.skip(f"the packages have no binaries for {place.system}: the payload has no {place.needs}")
             return place.root(stack.enter_context(layered(cached(place.recipe))), registries.address(place.language))
 
         yield fresh

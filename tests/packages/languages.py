@@ -131,11 +131,18 @@ class Place:
     # The environment and the settings in the root; ADDRESS stands for the registry's.
     environment: dict[str, str]
     settings: dict[str, str] = field(default_factory=dict)
+    # The file of the payload without which no package has binaries for this root.
+    needs: str = "runtime"
 
     @property
     def name(self) -> str:
         """Returns the name of the root."""
         return self.recipe.name
+
+    @property
+    def system(self) -> str:
+        """Returns the name of the system in the root."""
+        return RELEASES[self.recipe.suite]
 
     def root(self, folder: Path, address: str) -> Root:
         """Returns the root in a folder, where the package manager knows a registry's address."""
@@ -146,23 +153,38 @@ class Place:
         return root
 
 
-BOOKWORM = Recipe("bookworm", "bookworm")
-BULLSEYE = Recipe("bullseye", "bullseye")
+RELEASES = {"bullseye": "Debian 11", "bookworm": "Debian 12", "trixie": "Debian 13"}
+BULLSEYE, BOOKWORM, TRIXIE = (Recipe(suite, suite) for suite in RELEASES)
 NPM_SETTINGS = {"npm_config_registry": "ADDRESS", "npm_config_update_notifier": "false"}
 NEW_NPM_PROJECT = f"mkdir {PROJECT} && cd {PROJECT} && npm init --yes"
 
+
+def python(name: str, release: Recipe, needs: str) -> Place:
+    """Returns a root with a release's Python."""
+    recipe = Recipe(
+        name,
+        release.suite,
+        packages=("python3", "python3-venv"),
+        prepare=f"python3 -m venv {PROJECT}",
+        parent=release,
+    )
+    settings = {
+        "PIP_INDEX_URL": "ADDRESS",
+        "PATH": f"{PROJECT}/bin:/usr/bin:/bin",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    }
+    return Place(PYTHON, recipe, settings, needs=needs)
+
+
+def ruby(name: str, release: Recipe, needs: str) -> Place:
+    """Returns a root with a release's Ruby."""
+    recipe = Recipe(name, release.suite, packages=("ruby",), prepare=f"mkdir {PROJECT}", parent=release)
+    return Place(RUBY, recipe, {}, {"/etc/gemrc": ":sources:\n- ADDRESS\n"}, needs)
+
+
 PLACES = (
-    Place(
-        PYTHON,
-        Recipe(
-            "python",
-            "bookworm",
-            packages=("python3", "python3-venv"),
-            prepare=f"python3 -m venv {PROJECT}",
-            parent=BOOKWORM,
-        ),
-        {"PIP_INDEX_URL": "ADDRESS", "PATH": f"{PROJECT}/bin:/usr/bin:/bin", "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
-    ),
+    python("python", BOOKWORM, "python/*.cpython-311-*"),
+    python("python-newer", TRIXIE, "python/*.abi3.so"),
     Place(
         JS,
         Recipe("js", "bookworm", packages=("nodejs", "npm"), prepare=NEW_NPM_PROJECT, parent=BOOKWORM),
@@ -183,10 +205,6 @@ PLACES = (
         ),
         NPM_SETTINGS,
     ),
-    Place(
-        RUBY,
-        Recipe("ruby", "bookworm", packages=("ruby",), prepare=f"mkdir {PROJECT}", parent=BOOKWORM),
-        {},
-        {"/etc/gemrc": ":sources: [ADDRESS]\n"},
-    ),
+    ruby("ruby", BOOKWORM, "ruby/3.1"),
+    ruby("ruby-newer", TRIXIE, "ruby/3.3"),
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 class Row:
     """One measured step."""
 
-    root: str
+    system: str
     step: str
     seconds: float
     megabytes: float | None = None
@@ -23,16 +23,16 @@ class Report:
 
     rows: list[Row] = field(default_factory=list)
 
-    def add(self, root: str, step: str, seconds: float, size: int | None = None) -> None:
-        self.rows.append(Row(root, step, round(seconds, 2), None if size is None else round(size / 1e6, 2)))
+    def add(self, system: str, step: str, seconds: float, size: int | None = None) -> None:
+        self.rows.append(Row(system, step, round(seconds, 2), None if size is None else round(size / 1e6, 2)))
 
     def write(self, file: Path) -> None:
         file.write_text(json.dumps([asdict(row) for row in self.rows], indent=1) + "\n")
 
     def table(self) -> str:
         """Returns the steps as lines of text."""
-        lines = [f"{'root':<10} {'step':<44} {'s':>7} {'MB':>8}"]
+        lines = [f"{'system':<10} {'step':<44} {'s':>7} {'MB':>8}"]
         for row in self.rows:
             size = "" if row.megabytes is None else f"{row.megabytes:.2f}"
-            lines.append(f"{row.root:<10} {row.step:<44} {row.seconds:7.2f} {size:>8}".rstrip())
+            lines.append(f"{row.system:<10} {row.step:<44} {row.seconds:7.2f} {size:>8}".rstrip())
         return "\n".join(lines)

@@ -60,17 +60,17 @@ def test_install_run_and_uninstall(enter: Enter, place: Place, report: Report, v
 
     seconds = root.run(base).seconds
     installed = left(root, language, before)
-    report.add(place.name, base, seconds, root.size(installed))
+    report.add(place.system, base, seconds, root.size(installed))
     assert root.run(language.version).output.strip() == version
     example = run_example(root, place, REPOSITORY / "README.md")
-    report.add(place.name, "first example", example)
+    report.add(place.system, "first example", example)
     assert seconds + example <= SECONDS
     run_example(root, place, language.page)
 
     # The bare root has no driver, so the plugin has no device: the runtime finds it, and says so.
     assert PLUGIN not in root.run(language.plugins).output
     seconds = root.run(add_plugin).seconds
-    report.add(place.name, add_plugin, seconds, root.size(left(root, language, before) - installed))
+    report.add(place.system, add_plugin, seconds, root.size(left(root, language, before) - installed))
     assert seconds <= SECONDS
     assert f"{PLUGIN}.so" in root.run(language.plugins).output
 
@@ -83,6 +83,6 @@ def test_upgrade(enter: Enter, place: Place, report: Report, version: str) -> No
     root = enter(place)
     root.run(language.install_version.format(package=language.package, version=OLDER))
     command = language.upgrade.format(package=language.package)
-    report.add(place.name, command, root.run(command).seconds)
+    report.add(place.system, command, root.run(command).seconds)
     assert root.run(language.version).output.strip() == version
     run_example(root, place, REPOSITORY / "README.md")

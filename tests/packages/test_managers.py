@@ -29,10 +29,9 @@ def node_program(name: str, package: str, file: str, language: Language) -> Plac
     return replace(place, language=language, recipe=recipe)
 
 
-def bundler() -> Place:
-    """Returns the root for Ruby with Bundler, and a project with a Gemfile."""
-    place = next(place for place in PLACES if place.language == RUBY)
-    recipe = Recipe("bundler", place.recipe.suite, packages=("ruby-bundler",), parent=place.recipe)
+def bundler(place: Place) -> Place:
+    """Returns a root for Ruby with Bundler, and a project with a Gemfile."""
+    recipe = Recipe(f"{place.name}-bundler", place.recipe.suite, packages=("ruby-bundler",), parent=place.recipe)
     gemfile = {f"{PROJECT}/Gemfile": 'source "ADDRESS"\ngem "oneflow-rb"\n'}
     return replace(place, language=replace(RUBY, run="bundle exec ruby"), recipe=recipe, settings=gemfile)
 
@@ -47,10 +46,14 @@ YARN = replace(
     node_program("yarn", "@yarnpkg/cli-dist", "bin/yarn.js", replace(JS, run="yarn node")),
     settings={f"{PROJECT}/.yarnrc.yml": YARN_SETTINGS},
 )
+OLDER_RUBY, NEWER_RUBY = (bundler(place) for place in PLACES if place.language == RUBY)
+# The second time, Bundler installs what Gemfile.lock says, which that of Debian 12 cannot.
+FROM_LOCK_FILE = "bundle config set --local path gems && bundle install && rm -r gems && bundle install"
 MANAGERS = (
     (node_program("pnpm", "pnpm", "bin/pnpm.cjs", JS), "pnpm add oneflow-js"),
     (YARN, "yarn add oneflow-js"),
-    (bundler(), "bundle install"),
+    (OLDER_RUBY, "bundle install"),
+    (NEWER_RUBY, FROM_LOCK_FILE),
 )
 
 

@@ -13,7 +13,6 @@ from tools.release.third_party import ROOT
 
 PAGE = ROOT / "docs/packages.md"
 REPORT = ROOT / "build/package-report.json"
-SYSTEMS = {"python": "Debian 12", "js": "Debian 12", "js-older": "Debian 11", "ruby": "Debian 12"}
 
 
 def sizes() -> Iterable[str]:
@@ -28,7 +27,7 @@ def times() -> Iterable[str]:
     yield "| system | step | s | MB installed |\n|---|---|---:|---:|"
     for row in json.loads(REPORT.read_text(encoding="utf-8")):
         step = row["step"] if "example" in row["step"] else f"`{row['step']}`"
-        yield f"| {SYSTEMS[row['root']]} | {step} | {row['seconds']:.1f} | {row['megabytes'] or ''} |"
+        yield f"| {row['system']} | {step} | {row['seconds']:.1f} | {row['megabytes'] or ''} |"
 
 
 def filled(text: str, name: str, lines: Iterable[str]) -> str:
