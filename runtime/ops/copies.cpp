@@ -46,6 +46,8 @@ bool is_empty_vector(of_tensor handle) {
 
 void contiguous(Call& call) {
   const Tensor& input = call.tensor(0);
+  // A graph keeps the call: its strides are known when it runs.
+  if (call.infer_only) return set_result(call, 0, Tensor::without_memory(input.sizes(), input.dtype(), call.device));
   set_result(call, 0, input.is_contiguous() ? share(input) : Body(call).call(kClone, input));
 }
 
