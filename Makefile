@@ -163,9 +163,9 @@ test: build-tests vectors $(VENV)/.packages ## Run all tests
 .PHONY: test-long
 test-long: build-tests vectors $(VENV)/.models ## Run all conformance vectors in every front end and on arm64, models of packages, and deployments
 	@ONEFLOW_VECTORS=all $(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs \
-		test-deploy test-commnet-long $(addprefix test-,$(BINDINGS)) test-models test-arm64
+		test-deploy test-guides test-commnet-long $(addprefix test-,$(BINDINGS)) test-models test-arm64
 
-.PHONY: test-codegen test-runtime test-capi test-sanitizers test-commnet test-commnet-long test-fuzz test-whole test-models test-deploy test-arm64
+.PHONY: test-codegen test-runtime test-capi test-sanitizers test-commnet test-commnet-long test-fuzz test-whole test-guides test-models test-deploy test-arm64
 $(TEST_STEPS): $(VENV)/.test
 test-capi $(addprefix test-,$(BINDINGS)): export ONEFLOW_DEVICE_PATH := $(TEST_DEVICES)
 # The conformance vectors that each front end replays: a sample, and its share of the random equations.
@@ -189,6 +189,8 @@ test-whole: # across languages: adding an operator, packages, einsum, documentat
 	@$(PYTHON) -m pytest tests/whole tests/einsum --ignore tests/whole/test_deploy.py
 test-arm64: vectors # the vectors in C, cross-compiled and on an emulated processor
 	@tools/arm64/test.sh
+test-guides: # what the guides add, compiled
+	@$(PYTHON) -m pytest tests/whole/test_guides.py
 test-deploy: # libraries for single graphs, which are compiled for it
 	@$(PYTHON) -m pytest tests/whole/test_deploy.py
 
