@@ -11,7 +11,7 @@ import os from 'node:os';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 
-const {BUILD, DIST} = process.env;
+const {BUILD, DIST, ONEFLOW_REPOSITORY: address} = process.env;
 const here = fileURLToPath(new URL('.', import.meta.url));
 const payload = path.join(BUILD, 'payload');
 const stage = fs.mkdtempSync(path.join(os.tmpdir(), 'oneflow-js-'));
@@ -22,6 +22,12 @@ const version = process.env.ONEFLOW_VERSION ?? fs.readFileSync(path.join(here, '
 const source = JSON.parse(fs.readFileSync(path.join(here, 'package.json'), 'utf8'));
 delete source.devDependencies;
 delete source.scripts;
+// Where the project is, when a release is made: npm compares it with what signs the packages.
+const links = address && {
+  homepage: `${address}#readme`,
+  repository: {type: 'git', url: `git+${address}.git`},
+  bugs: {url: `${address}/issues`},
+};
 const platform = platformName();
 const scoped = (name) => `@${source.name}/${name}`;
 
@@ -54,7 +60,7 @@ function native(description) {
   const {license, author, engines, keywords} = source;
   const [system, cpu, libc] = platform.split('-');
   return {
-    version, ...description, keywords, license, author, engines,
+    version, ...description, ...links, keywords, license, author, engines,
     os: [system], cpu: [cpu], ...(libc && {libc: [libc === 'gnu' ? 'glibc' : libc]}),
     preferUnplugged: true,
     publishConfig: {access: 'public'},
@@ -76,7 +82,7 @@ function makeMain() {
   const {name, ...others} = source;
   const files = [...source.files, ...namesIn(path.join(payload, 'notices'))];
   const readme = fs.readFileSync(path.join(here, 'README.md'), 'utf8');
-  complete(folder, {name, version, ...others, files, ...dependencies}, readme);
+  complete(folder, {name, version, ...others, ...links, files, ...dependencies}, readme);
 }
 
 function makePlatform() {

@@ -13,6 +13,13 @@ Gem::Specification.new do |spec|
   spec.license = "Apache-2.0"
   spec.required_ruby_version = ">= 3.1"
   spec.metadata = { "rubygems_mfa_required" => "true" }
+  # Where the project is, when a release is made.
+  address = ENV.fetch("ONEFLOW_REPOSITORY", "")
+  unless address.empty?
+    spec.homepage = address
+    spec.metadata.update("source_code_uri" => address, "bug_tracker_uri" => "#{address}/issues",
+                         "changelog_uri" => "#{address}/blob/v#{spec.version}/CHANGELOG.md")
+  end
 
   patterns = ["*.md", ".yardopts", "LICENSE", "VERSION", "CMakeLists.txt", "{cmake,doc,ext,lib,runtime,sig}/**/*"]
   spec.files = Dir.glob(patterns, base: __dir__).select { |file| File.file?(File.join(__dir__, file)) }.sort

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.packages.languages import LANGUAGES, PLACES, Language, Place
-from tests.packages.packagers import LANGUAGE_PACKAGERS, OLDER, VERSION, make_packages, older_build
+from tests.packages.packagers import LANGUAGE_PACKAGERS, OLDER_SETTINGS, VERSION, make_packages, older_build
 from tests.packages.report import Report
 from tests.packages.roots import REPOSITORY, Root, cached, layered, progress
 
@@ -58,7 +58,7 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Returns a folder with the same packages as of an older version."""
     progress.info("making packages of an older version")
     build = older_build(tmp_path_factory.mktemp("older-build"))
-    return make_packages(tmp_path_factory.mktemp("older"), LANGUAGE_PACKAGERS, build, OLDER)
+    return make_packages(tmp_path_factory.mktemp("older"), LANGUAGE_PACKAGERS, build, **OLDER_SETTINGS)
 
 
 class Registries:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
 import shutil
 import subprocess
+import tarfile
 from pathlib import Path
+from zipfile import ZipFile
 
+from tests.packages.packagers import ADDRESS, OLDER
 from tests.packages.roots import REPOSITORY
 from tools.release import checksums, sbom
 from tools.release.third_party import inside, software
@@ -54,6 +59,30 @@ def test_the_changelog_describes_the_version(version: str) -> None:
     changes = (REPOSITORY / "CHANGELOG.md").read_text()
     assert "\n## [Unreleased]\n" in changes
     assert f"\n## [{version}]" in changes
+
+
+def metadata(package: Path) -> str:
+    """Returns what a wheel, a source package, an npm package or a gem says about itself."""
+    where = re.compile(r"(.*\.dist-info/METADATA|[^/]*/PKG-INFO|package/package\.json|metadata\.gz)")
+    if package.suffix == ".whl":
+        with ZipFile(package) as wheel:
+            return wheel.read(next(filter(where.fullmatch, wheel.namelist()))).decode()
+    with tarfile.open(package) as archive:
+        name = next(filter(where.fullmatch, archive.getnames()))
+        file = archive.extractfile(name)
+        assert file
+        data = file.read()
+    return (gzip.decompress(data) if name.endswith(".gz") else data).decode()
+
+
+def test_packages_of_a_release_name_its_repository(older: Path, dist: Path) -> None:
+    packages = sorted(path for path in older.glob("*/*") if path.is_file())
+    assert {package.suffix for package in packages} == {".whl", ".gz", ".tgz", ".gem"}
+    for package in packages:
+        found = metadata(package)
+        assert ADDRESS in found, package
+        assert package.suffix == ".tgz" or f"{ADDRESS}/blob/v{OLDER}/CHANGELOG.md" in found, package
+    assert not any(ADDRESS in metadata(package) for package in dist.glob("*/*.gem"))
 
 
 def test_the_workflow_has_no_mistakes() -> None:

@@ -59,6 +59,15 @@ class Project:
         return Version(os.environ.get("ONEFLOW_VERSION") or (ROOT / "VERSION").read_text(encoding="utf-8"))
 
     @property
+    def links(self) -> dict[str, str]:
+        """Returns addresses by their labels: none if $ONEFLOW_REPOSITORY does not say where the project is."""
+        address = os.environ.get("ONEFLOW_REPOSITORY")
+        if not address:
+            return {}
+        changelog = f"{address}/blob/v{self.version}/CHANGELOG.md"
+        return {"Repository": address, "Issues": f"{address}/issues", "Changelog": changelog}
+
+    @property
     def stable_python(self) -> str:
         """Returns the tag of the first Python whose stable ABI the extension uses."""
         tag: str = self.settings["tool"]["scikit-build"]["wheel"]["py-api"]
@@ -88,7 +97,7 @@ class Project:
         return metadata
 
     def _read(self, payload: Payload) -> StandardMetadata:
-        settings = self.settings["project"] | {"version": str(self.version), "dynamic": []}
+        settings = self.settings["project"] | {"version": str(self.version), "dynamic": [], "urls": self.links}
         # Licences are files of the payload, and not of this folder.
         del settings["license-files"]
         metadata = StandardMetadata.from_pyproject({"project": settings}, project_dir=HERE, metadata_version="2.4")

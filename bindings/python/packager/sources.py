@@ -30,11 +30,13 @@ def is_used(path: Path) -> bool:
     return not UNUSED & set(path.parts) and not any((ROOT / folder / "device.mk").exists() for folder in path.parents)
 
 
-def settings_with_extras(project: Project, payload: Payload) -> str:
-    """Returns the contents of pyproject.toml with an extra for each device plugin."""
+def complete_settings(project: Project, payload: Payload) -> str:
+    """Returns the contents of pyproject.toml with an extra for each device plugin, and with links."""
     table = "[project.optional-dependencies]\n"
     extras = [f'{device} = ["{requirement}"]\n' for device, requirement in project.extras(payload).items()]
-    return (HERE / "pyproject.toml").read_text(encoding="utf-8").replace(table, table + "".join(extras))
+    links = [f'{label} = "{address}"\n' for label, address in project.links.items()]
+    tables = f"[project.urls]\n{''.join(links)}\n{table}{''.join(extras)}"
+    return (HERE / "pyproject.toml").read_text(encoding="utf-8").replace(table, tables)
 
 
 def make_source_package(project: Project, payload: Payload, dist: Path) -> Path:
@@ -48,7 +50,7 @@ def make_source_package(project: Project, payload: Payload, dist: Path) -> Path:
             target.chmod(0o755 if path.stat().st_mode & 0o100 else 0o644)
         for path in (HERE / "README.md", *payload.notices):
             shutil.copyfile(path, top / path.name)
-        (top / "pyproject.toml").write_text(settings_with_extras(project, payload), encoding="utf-8")
+        (top / "pyproject.toml").write_text(complete_settings(project, payload), encoding="utf-8")
         (top / "VERSION").write_text(f"{project.version}\n", encoding="utf-8")
         build = "import sys; from scikit_build_core.build import build_sdist; print(build_sdist(sys.argv[1]))"
         command = [sys.executable, "-c", build, str(dist.resolve())]
