@@ -52,7 +52,7 @@ class GemsTest < OneFlowTest
 
   # Returns what an installation into a folder prints, and its status.
   def install_into(home, *files, options: [], environment: {})
-    run_gem({ "GEM_HOME" => home, **environment }, "install", "--local", "--no-document", *files, *options)
+    run_gem({ **only(home), **environment }, "install", "--local", "--no-document", *files, *options)
   end
 
   # Runs a command of RubyGems, and returns what it prints, and its status.
@@ -63,12 +63,15 @@ class GemsTest < OneFlowTest
 
   # Runs a program with the installed gems, and returns what it prints, and its messages.
   def run_installed(home, program, *options, **environment)
-    variables = { "GEM_HOME" => home, **clean, **environment.transform_keys(&:to_s) }
+    variables = { **only(home), **clean, **environment.transform_keys(&:to_s) }
     Open3.capture2e(variables, RbConfig.ruby, *options, "-e", program).first
   end
 
   # Returns the folder of an installed gem.
   def folder_of(home, name = "oneflow-rb") = Dir[File.join(home, "gems/#{name}-#{OneFlow::VERSION}*")].fetch(0)
+
+  # Returns the variables with which RubyGems sees the gems of one folder.
+  def only(home) = { "GEM_HOME" => home, "GEM_PATH" => home }
 
   private
 

@@ -118,7 +118,7 @@ class PackageTest < GemsTest
       FileUtils.cp(Dir[File.join(GemsTest.gems, "*.gem")], File.join(folder, "gems"))
       run_gem({}, "generate_index", "--silent", "--directory", folder)
       serve(folder) do |address|
-        output, = run_gem({ "GEM_HOME" => File.join(folder, "home") }, "install", "--no-document", "--clear-sources",
+        output, = run_gem(only(File.join(folder, "home")), "install", "--no-document", "--clear-sources",
                           "--source", address, "oneflow-rb-far")
         assert_match(/oneflow-rb-far-#{OneFlow::VERSION}-.*linux/, output)
       end
