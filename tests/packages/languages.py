@@ -113,7 +113,8 @@ RUBY = Language(
     install_alone="gem install --ignore-dependencies {package} --version {version}",
     upgrade="gem update {package}",
     uninstall="gem uninstall --all --executables {packages}",
-    kept=("root/.local/share/gem/specs/",),
+    # Newer versions cache elsewhere, and leave the documentation that they have generated.
+    kept=("root/.local/share/gem/specs/", "root/.cache/gem/specs/", "var/lib/gems/3.3.0/doc/"),
     packager='ruby bindings/ruby/package.rb "$BUILD/payload" "$DIST"',
     registry=registries.ruby_index,
     suffixes={".rb": ""},
