@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
 from tests.packages.languages import JS, NODE_MODULES, PLACES, PROJECT, RUBY, Language, Place
-from tests.packages.roots import REPOSITORY, Recipe, Root
-from tests.packages.test_install import run_example
-
-Enter = Callable[[Place], Root]
+from tests.packages.roots import REPOSITORY, Recipe
+from tests.packages.test_install import Enter, run_example
 
 
 def node_program(name: str, package: str, file: str, language: Language) -> Place:

@@ -100,7 +100,7 @@ def test_only_the_definition_file_changed(scratch: Path) -> None:
 
 @pytest.mark.parametrize(("name", "files"), [("kind", 4), ("type", 9)])
 def test_a_kind_and_a_type_take_few_files(scratch: Path, name: str, files: int) -> None:
-    """Also finds the commit of the type if it is no part of the clone any more."""
+    """Reads the commits from the reflog: that of the type is undone where the type is not compiled."""
     found = run(["git", "log", "--reflog", "--format=%H", "--grep", f"^a {name}$"], scratch).split()
     assert len(run(["git", "show", "--name-only", "--format=", found[0]], scratch).split()) == files
 
