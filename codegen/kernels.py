@@ -137,6 +137,7 @@ class FoldKernel(Kernel):
     """A kernel that folds elements into a state."""
 
     parts: tuple[Part, ...] = ()
+    loop_settings: tuple[Setting, ...] = ()  # those that the expressions of the parts read
     post: tuple[str, ...] = ()
     result_types: tuple[str, ...] = ()
     alone: str | None = None  # of a selection: what combines two values, whatever their positions
@@ -145,10 +146,16 @@ class FoldKernel(Kernel):
     uses_count: bool = False
 
 
-class ReductionKernel(FoldKernel):
-    """A fold over dimensions of the input."""
+@dataclass(frozen=True)
+class FoldLoops:
+    """What the loops of a reduction depend on: reductions for which it is equal can share their loops."""
 
-    template = "reduction"
+    parts: tuple[Part, ...]
+    settings: tuple[Setting, ...]
+    alone: str | None
+    uses_input: bool
+    uses_index: bool
+    fails: ClassVar[bool] = False
 
     @property
     def rows_at_once(self) -> int:
@@ -158,6 +165,16 @@ class ReductionKernel(FoldKernel):
         GCC compiles several rows to branches, which it does not vectorise; such a state is stored after each row.
         """
         return 4 if [part.type for part in self.parts] == ["T"] else 1
+
+
+class ReductionKernel(FoldKernel):
+    """A fold over dimensions of the input."""
+
+    template = "reduction"
+
+    @property
+    def loops(self) -> FoldLoops:
+        return FoldLoops(self.parts, self.loop_settings, self.alone, self.uses_input, self.uses_index)
 
 
 class ScanKernel(FoldKernel):
@@ -258,7 +275,8 @@ def fold(
     printer = dialect()
     types = _state_types(op, parts, sorts)
     inner = [*parts.pre.values(), *parts.combine.values()]
-    every = [*parts.state.values(), *inner, *parts.post]
+    of_parts = [*parts.state.values(), *inner]
+    every = [*of_parts, *parts.post]
     return make(
         struct,
         variant,
@@ -275,6 +293,7 @@ def fold(
             )
             for name in parts.state
         ),
+        loop_settings=(*_settings(op, dialect, of_parts), *_choices(op, of_parts)),
         post=tuple(printer.print(expression.root) for expression in parts.post),
         result_types=tuple(map(_result_type, op.dtype.results)),
         alone=printer.print(parts.alone.root) if parts.alone else None,

@@ -1,16 +1,19 @@
 """Generates the kernels of the CPU backend: C++ sources with the inner loops of all operators defined by expressions.
 
-Each record gets one file, so that a changed expression recompiles one small file. The drivers that call the loops, and
-the kernels of `native` records, are hand-written in `runtime/devices/cpu/`.
+Each record gets one file, so that a changed expression recompiles one small file. The loops of reductions, which are
+most of their code, get files of their own: operators that fold in the same way share them, such as `max` and `amax`, or
+`var` and `std`. The drivers that call the loops, and the kernels of `native` records, are hand-written in
+`runtime/devices/cpu/`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 
 from codegen.compute_types import COMPLEX
-from codegen.kernels import SPELLED, Setting, computed
-from codegen.model import Definitions
+from codegen.kernels import SPELLED, FoldLoops, Kernel, ReductionKernel, Setting, computed
+from codegen.model import Definitions, Op
 from codegen.names import identifier, source_files
 from codegen.target import Output, Target
 from codegen.targets.cpu.printing import CpuPrinter
@@ -18,22 +21,71 @@ from codegen.targets.cpu.printing import CpuPrinter
 FOLDER = "runtime/devices/cpu/generated"
 _SPELLED = {**SPELLED, **dict(zip(COMPLEX, CpuPrinter.complex_types, strict=True))}
 _CONSTANTS = {spelled: f"OF_{name.upper()}" for name, spelled in _SPELLED.items()}
+_NAMES = {spelled: name for name, spelled in _SPELLED.items()}
+
+
+@dataclass
+class SharedLoops:
+    """The loops of the reductions that fold in the same way."""
+
+    name: str  # "max_fold"
+    comment: str
+    types: dict[str, None] = field(default_factory=dict)  # the compute types of all users, as an ordered set
+    users: dict[str, Op] = field(default_factory=dict)
+
+    def variable(self, type_: str) -> str:
+        """Returns the name of the variable with the loops of a compute type: "max_fold_float32"."""
+        return f"{self.name}_{_NAMES[type_]}"
 
 
 class Cpu(Target):
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
-        templates = self.templates.add(dtype_constant=dtype_constant, form=form, setting_value=setting_value)
-        emitted = []
-        for op in definitions.ops:
-            if kernels := tuple(computed((op, *definitions.gradients[op.full_name].operators), CpuPrinter)):
-                name = identifier(op.full_name)
-                emitted.append(name)
-                text = templates.render("kernels.cpp.j2", op=op, name=name, entries=kernels, sources=source_files([op]))
-                yield Output(f"{FOLDER}/kernels/{name}.cpp", text)
+        kernels = [
+            (op, found)
+            for op in definitions.ops
+            if (found := tuple(computed((op, *definitions.gradients[op.full_name].operators), CpuPrinter)))
+        ]
+        shared = shared_loops((op, kernel) for op, found in kernels for _, kernel in found)
+
+        def arguments(kernel: Kernel, type_: str) -> str:
+            """Returns the arguments of the template of a kernel."""
+            if not isinstance(kernel, ReductionKernel):
+                return type_
+            return f"{type_}, {shared[kernel.loops].variable(type_)}"
+
+        templates = self.templates.add(
+            arguments=arguments, dtype_constant=dtype_constant, form=form, setting_value=setting_value
+        )
+        for loops, each in shared.items():
+            text = templates.render("fold.cpp.j2", entry=loops, shared=each, sources=source_files(each.users.values()))
+            yield Output(f"{FOLDER}/folds/{each.name}.cpp", text)
+        for op, found in kernels:
+            reductions = [kernel for _, kernel in found if isinstance(kernel, ReductionKernel)]
+            text = templates.render(
+                "kernels.cpp.j2",
+                op=op,
+                name=identifier(op.full_name),
+                entries=found,
+                loops=[shared[each.loops].variable(type_) for each in reductions for type_ in each.types],
+                sources=source_files([op]),
+            )
+            yield Output(f"{FOLDER}/kernels/{identifier(op.full_name)}.cpp", text)
+        emitted = [identifier(op.full_name) for op, _ in kernels]
         gradients = (op for found in definitions.gradients.values() for op in found.operators)
         natives = [op for op in (*definitions.ops, *gradients) if op.kind.has_kernel_by_hand or op.kind.has_body]
         text = templates.render("tables.h.j2", emitted=emitted, natives=natives, sources=source_files(definitions.ops))
         yield Output(f"{FOLDER}/tables.h", text)
+
+
+def shared_loops(kernels: Iterable[tuple[Op, Kernel]]) -> dict[FoldLoops, SharedLoops]:
+    """Returns the loops of all reductions, named after the first operator that uses them."""
+    found: dict[FoldLoops, SharedLoops] = {}
+    for op, kernel in kernels:
+        if isinstance(kernel, ReductionKernel):
+            shared = found.setdefault(kernel.loops, SharedLoops(f"{kernel.name}_fold", kernel.comment))
+            shared.types.update(dict.fromkeys(kernel.types))
+            shared.users[op.full_name] = op
+    return found
 
 
 def dtype_constant(type_: str) -> str:

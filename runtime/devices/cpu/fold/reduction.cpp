@@ -38,10 +38,10 @@ struct State {
 };
 
 // Returns the part of a state from column `first` on.
-State columns_from(const ReductionKernel& kernel, const State& state, int64_t first) {
+State columns_from(const FoldLoops& loops, const State& state, int64_t first) {
   State later{};
-  for (int i = 0; i < kernel.state_count; ++i) {
-    later.parts[i] = static_cast<char*>(state.parts[i]) + first * item_size(kernel.states[i]);
+  for (int i = 0; i < loops.state_count; ++i) {
+    later.parts[i] = static_cast<char*>(state.parts[i]) + first * item_size(loops.states[i]);
   }
   return later;
 }
@@ -49,8 +49,8 @@ State columns_from(const ReductionKernel& kernel, const State& state, int64_t fi
 // Memory for `count` states of `columns` columns each.
 class States {
  public:
-  States(const ReductionKernel& kernel, int64_t count, int64_t columns)
-      : parts_(kernel.state_count), part_bytes_((columns * 8 + 63) / 64 * 64) {
+  States(const FoldLoops& loops, int64_t count, int64_t columns)
+      : parts_(loops.state_count), part_bytes_((columns * 8 + 63) / 64 * 64) {
     const size_t bytes = static_cast<size_t>(count * parts_ * part_bytes_);
     if (bytes <= sizeof inline_) {
       first_ = inline_;
@@ -78,10 +78,11 @@ class Reduction {
  public:
   Reduction(const ReductionKernel& kernel, const of_kernel_context& context)
       : kernel_(kernel),
+        loops_(kernel.loops),
         context_(context),
         input_(context.inputs[0]),
-        reader_(input_, kernel.input),
-        plan_(plan_fold(input_, context.reduced, reader_.converts(), kernel.uses_index)),
+        reader_(input_, loops_.input),
+        plan_(plan_fold(input_, context.reduced, reader_.converts(), loops_.uses_index)),
         unit_elements_(plan_.rows() * plan_.columns * plan_.depth * plan_.interleaved) {
     for (int i = 0; i < kernel.result_count; ++i) writers_[i] = RowWriter(context.outputs[i], kernel.results[i]);
     if (plan_.merges_columns) {
@@ -138,7 +139,7 @@ class Reduction {
   }
 
   // Returns memory for `count` states. Here and below, a column stands for `interleaved` values.
-  States states_of(int64_t count, int64_t columns) const { return {kernel_, count, columns * plan_.interleaved}; }
+  States states_of(int64_t count, int64_t columns) const { return {loops_, count, columns * plan_.interleaved}; }
 
   // Returns the layout of `rows` lines that are folded to one value each. Interleaved lines are one row of contiguous
   // elements.
@@ -192,7 +193,7 @@ class Reduction {
         run.input = reader_.read(offset + row * layout.row_stride, layout, buffer, run.stride);
       }
       run.interleaved = plan_.interleaved;
-      kernel_.fold_lines(context_.arguments, state.parts, (column + row) * plan_.interleaved, run);
+      loops_.fold_lines(context_.arguments, state.parts, (column + row) * plan_.interleaved, run);
     }
   }
 
@@ -200,7 +201,7 @@ class Reduction {
   void merge_columns(const State& state, int64_t groups, int64_t columns = 1) const {
     while (groups > 1) {
       const int64_t half = (groups + 1) / 2;
-      merge(state, columns_from(kernel_, state, half * columns * plan_.interleaved), (groups - half) * columns);
+      merge(state, columns_from(loops_, state, half * columns * plan_.interleaved), (groups - half) * columns);
       groups = half;
     }
   }
@@ -208,8 +209,8 @@ class Reduction {
   // Permutes the columns of a block so that folded dimensions are outermost.
   void reorder_columns(const State& state) const {
     alignas(8) std::byte columns[kMaxColumns * 8];
-    for (int i = 0; i < kernel_.state_count; ++i) {
-      const int64_t size = item_size(kernel_.states[i]);
+    for (int i = 0; i < loops_.state_count; ++i) {
+      const int64_t size = item_size(loops_.states[i]);
       copy_indexed(state.parts[i], plan_.block.order.data(), 1, 0, columns, 1, size, plan_.columns);
       std::memcpy(state.parts[i], columns, static_cast<size_t>(plan_.columns * size));
     }
@@ -217,9 +218,9 @@ class Reduction {
 
   // Sets a column to the first column of another state.
   void copy_column(const State& state, int64_t column, const State& from) const {
-    for (int i = 0; i < kernel_.state_count; ++i) {
-      std::memcpy(columns_from(kernel_, state, column * plan_.interleaved).parts[i], from.parts[i],
-                  static_cast<size_t>(plan_.interleaved * item_size(kernel_.states[i])));
+    for (int i = 0; i < loops_.state_count; ++i) {
+      std::memcpy(columns_from(loops_, state, column * plan_.interleaved).parts[i], from.parts[i],
+                  static_cast<size_t>(plan_.interleaved * item_size(loops_.states[i])));
     }
   }
 
@@ -309,7 +310,7 @@ class Reduction {
       FoldRows run{nullptr,         layout.rows,       layout.columns, 0, position + row * plan_.row_index,
                    plan_.row_index, plan_.column_index};
       run.input = reader_.read(offset + row * plan_.row_stride, layout, buffer, run.stride);
-      kernel_.fold(context_.arguments, state.parts, run);
+      loops_.fold(context_.arguments, state.parts, run);
     }
   }
 
@@ -326,11 +327,11 @@ class Reduction {
   }
 
   void clear(const State& state, int64_t columns) const {
-    kernel_.clear(context_.arguments, state.parts, columns * plan_.interleaved);
+    loops_.clear(context_.arguments, state.parts, columns * plan_.interleaved);
   }
 
   void merge(const State& state, const State& later, int64_t columns) const {
-    kernel_.merge(context_.arguments, state.parts, later.parts, columns * plan_.interleaved);
+    loops_.merge(context_.arguments, state.parts, later.parts, columns * plan_.interleaved);
   }
 
   bool is_block() const { return plan_.block.folded > 0; }
@@ -412,6 +413,7 @@ class Reduction {
   }
 
   const ReductionKernel& kernel_;
+  const FoldLoops& loops_;
   const of_kernel_context& context_;
   const of_kernel_tensor& input_;
   const RowReader reader_;
@@ -428,9 +430,9 @@ void write_identities(const ReductionKernel& kernel, const of_kernel_context& co
   alignas(8) std::byte state_bytes[kMaxStates][8], result_bytes[kMaxResults][8];
   State state{};
   void* results[kMaxResults];
-  for (int i = 0; i < kernel.state_count; ++i) state.parts[i] = state_bytes[i];
+  for (int i = 0; i < kernel.loops.state_count; ++i) state.parts[i] = state_bytes[i];
   for (int i = 0; i < kernel.result_count; ++i) results[i] = result_bytes[i];
-  kernel.clear(context.arguments, state.parts, 1);
+  kernel.loops.clear(context.arguments, state.parts, 1);
   kernel.finish(context.arguments, state.parts, 0, results, 1);
   for (int i = 0; i < kernel.result_count; ++i) {
     const of_kernel_tensor& output = context.outputs[i];

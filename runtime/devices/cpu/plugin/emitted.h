@@ -104,9 +104,9 @@ static inline Function* out_of_line(Function* function) {
   return function;
 }
 
-// The inner loops of a reduction in one compute type. A state has one or more parts (a count, a mean and a sum of
-// squares for the variance); each part is an array with one running value per column.
-struct ReductionKernel {
+// The loops that fold elements into a state, in one compute type. A state has one or more parts (a count, a mean and a
+// sum of squares for the variance); each part is an array with one running value per column.
+struct FoldLoops {
   // Sets `columns` values of each part to the identity of the reduction.
   void (*clear)(const of_value* arguments, void* const* state, int64_t columns);
   // Folds each row into the state, element by element: sum over dim 0 of a [steps, columns] matrix.
@@ -115,13 +115,20 @@ struct ReductionKernel {
   void (*fold_lines)(const of_value* arguments, void* const* state, int64_t position, const FoldRows& rows);
   // Merges `columns` values of `later` into those of `state`.
   void (*merge)(const of_value* arguments, void* const* state, const void* const* later, int64_t columns);
+  of_dtype input;
+  bool uses_index;  // whether the loops read positions; they then accept no interleaved lines
+  int state_count;
+  of_dtype states[kMaxStates];
+};
+
+// A reduction in one compute type. Reductions that differ only in what they compute from the state share their loops.
+struct ReductionKernel {
+  const FoldLoops& loops;
   // Computes `columns` results from the state; `count` elements were folded into each.
   void (*finish)(const of_value* arguments, const void* const* state, int64_t count, void* const* results,
                  int64_t columns);
-  of_dtype input;
-  bool uses_index;  // whether the loops read positions; they then accept no interleaved lines
-  int state_count, result_count;
-  of_dtype states[kMaxStates], results[kMaxResults];
+  int result_count;
+  of_dtype results[kMaxResults];
 };
 
 // Rows to scan, one for each position along the scanned dimension. Each row has `columns` contiguous elements; rows of
@@ -133,7 +140,7 @@ struct ScanRows {
   int64_t first;  // position of the first row
 };
 
-// The inner loops of a scan (cumsum, cumprod) in one compute type. States are as in ReductionKernel.
+// The inner loops of a scan (cumsum, cumprod) in one compute type. States are as in FoldLoops.
 struct ScanKernel {
   void (*clear)(const of_value* arguments, void* const* state, int64_t columns);
   // Writes the running result of each row and leaves that of the last row in the state.

@@ -320,6 +320,23 @@ __attribute__((noinline)) void store_strided(const T* sums, int64_t step, int co
   }
 }
 
+// Stores a vector with a non-temporal store if possible.
+template <class T>
+inline void put_non_temporal(T* to, const Vector<T>& sum) {
+  can_store_non_temporal(to) ? store_non_temporal(to, sum) : store(to, sum);
+}
+
+// Stores a tile whose vectors of rows are contiguous in C, with non-temporal stores where these are possible.
+template <class T>
+__attribute__((noinline)) void stream(const T* sums, int halves, int columns, const TileTarget& target) {
+  for (int j = 0; j < columns; ++j) {
+    for (int half = 0; half < halves; ++half, sums += kLanes<T>) {
+      T* const to = static_cast<T*>(target.c) + target.row_offsets[half * kLanes<T>] + target.column_offsets[j];
+      put_non_temporal(to, load(sums));
+    }
+  }
+}
+
 // The elements of B that the steps of a micro-kernel broadcast, from a packed panel.
 template <class T, int columns>
 class PackedColumns {
@@ -405,26 +422,28 @@ inline __attribute__((always_inline)) void multiply_halves(int64_t depth, const 
     a += 2 * lanes;
   };
   int64_t p = 0;
-  for (const int64_t end = direct ? depth - kPrefetchSteps : 0; p < end; ++p) step(p);
-  if (direct) {
-    for (int k = 0; k <= halves; ++k) {
-      const T* const half = c[k < halves ? k : last];
-      const int64_t element = k < halves ? 0 : lanes - 1;  // the last vector may end in another cache line
-      for (int j = 0; j < columns; ++j) {
-        const T* const to = half + target.column_offsets[j];
-        if (!target.streams || !can_store_non_temporal(to)) __builtin_prefetch(to + element, 1);
-        for (const int64_t end = p + kStepsPerLine < depth ? p + kStepsPerLine : depth; p < end; ++p) step(p);
-      }
+  for (const int64_t end = direct ? depth - kPrefetchSteps : depth; p < end; ++p) step(p);
+  for (int k = 0; k <= halves && p < depth; ++k) {
+    const T* const half = c[k < halves ? k : last];
+    const int64_t element = k < halves ? 0 : lanes - 1;  // the last vector may end in another cache line
+    for (int j = 0; j < columns && p < depth; ++j) {
+      const T* const to = half + target.column_offsets[j];
+      if (!target.streams || !can_store_non_temporal(to)) __builtin_prefetch(to + element, 1);
+      const bool is_last = k == halves && j == columns - 1;
+      for (const int64_t end = is_last || p + kStepsPerLine > depth ? depth : p + kStepsPerLine; p < end; ++p) step(p);
     }
   }
-  for (; p < depth; ++p) step(p);
-  if (!direct) {
+  // Small tiles are rarely streamed, so that they need no code of their own for it.
+  constexpr bool streams_from_registers = halves == 2 && columns > kTileColumns / 2;
+  const bool streams = target.streams && !target.accumulate;
+  if (!direct || (streams && !streams_from_registers)) {
     alignas(kVectorBytes) T spilled[columns * halves * lanes];
 #pragma GCC unroll 16
     for (int j = 0; j < columns; ++j)
 #pragma GCC unroll 2
       for (int half = 0; half < halves; ++half) store(spilled + (j * halves + half) * lanes, sums[j][half]);
-    return store_strided(spilled, halves * lanes, columns, target);
+    return direct ? stream<T>(spilled, halves, columns, target)
+                  : store_strided(spilled, halves * lanes, columns, target);
   }
   const auto put = [&](auto&& put_one) {
 #pragma GCC unroll 16
@@ -433,8 +452,8 @@ inline __attribute__((always_inline)) void multiply_halves(int64_t depth, const 
       for (int half = 0; half < halves; ++half) put_one(c[half] + target.column_offsets[j], sums[j][half]);
   };
   if (target.accumulate) return put([](T* to, const Vector<T>& sum) { store(to, load(to) + sum); });
-  if (!target.streams) return put([](T* to, const Vector<T>& sum) { store(to, sum); });
-  put([](T* to, const Vector<T>& sum) { can_store_non_temporal(to) ? store_non_temporal(to, sum) : store(to, sum); });
+  if (!streams) return put([](T* to, const Vector<T>& sum) { store(to, sum); });
+  if constexpr (streams_from_registers) put(put_non_temporal<T>);
 }
 
 // The last panel of a block may have one vector of rows only.
