@@ -2,8 +2,8 @@
 
 Usage: compare.py FILE...
 
-There is one file per language, named after it. Only the lines that begin with "time:" may differ; any other difference
-gives exit status 1.
+There is one file per language, named after it. What the machine decides is shown and may differ: the hardware and
+memory of the devices, and the time. Any other difference gives exit status 1, such as a device that one list lacks.
 """
 
 import re
@@ -22,24 +22,28 @@ def parse(path):
 
 
 def short(value):
-    """Shortens a value that all outputs share, so that it fits into the table."""
+    """Shortens a value, so that it fits into the table."""
     return value if len(value) <= 32 else f"{value[:29]}..."
+
+
+def is_of_the_machine(row):
+    """Returns whether the machine decides the value of a row: that of a device, such as cpu:0, or the time."""
+    return row == "time" or re.fullmatch(r"\w+:\d+", row) is not None
 
 
 def main(paths):
     outputs = {path.stem: parse(path) for path in map(Path, paths)}
     names = list(outputs)
-    rows = list(next(iter(outputs.values())))
-    shown = {row: short(value) for row, value in outputs[names[0]].items()}
+    rows = list(dict.fromkeys(row for values in outputs.values() for row in values))
 
     cells = [["", *names]]
     differing = []
     for row in rows:
-        values = [outputs[name].get(row) for name in names]
-        agree = row == "time" or all(value == values[0] for value in values)
+        values = [outputs[name].get(row, "missing") for name in names]
+        agree = "missing" not in values and (is_of_the_machine(row) or len(set(values)) == 1)
         if not agree:
             differing.append(row)
-        cells.append([row, *(shown[row] if agree and row != "time" else value or "missing" for value in values)])
+        cells.append([row, *(short(value) if agree else value for value in values)])
     widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
     print()
     for line in cells:

@@ -1,4 +1,4 @@
-"""Writes the tables of docs/packages.md: how large packages are, and how long their installation takes.
+"""Writes the tables of benchmarks/packages.md: how large packages are, and how long their installation takes.
 
 Usage: python -m tools.release.package_tables, after `make test-packages`
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 
 from tools.release.third_party import ROOT
 
-PAGE = ROOT / "docs/packages.md"
+PAGE = ROOT / "benchmarks/packages.md"
 REPORT = ROOT / "build/package-report.json"
 
 

@@ -205,8 +205,11 @@ describe('the default device', () => {
     assert.deepEqual(here.set([0], 5).set([1, 2], [6, 7]).at([0, 2]).toArray(), [5, 7]);
     assert.equal(here.at([true, false, true]).device, host);
     const held = flow.zeros([2 ** 18]);
-    assert.equal(flow.memoryStats().inUse, flow.memoryStats('far:1').inUse);
     assert.ok(flow.memoryStats().inUse >= 4 * held.size);
+    flow.setMemoryLimit(2 ** 40);
+    assert.equal(flow.memoryStats('far:1').limit, 2 ** 40);
+    flow.setMemoryLimit(0);
+    assert.equal(flow.memoryStats('far:1').limit, flow.memoryStats('far:0').limit);
   });
 });
 

@@ -63,5 +63,36 @@ export function runAlone(program, environment, options = ['--expose-gc']) {
   });
 }
 
-/** Returns the resident memory of the process in MiB. */
-export const residentMiB = () => process.memoryUsage.rss() / 2 ** 20;
+/**
+ * Asserts that V8 looks for old garbage because of memory outside of its heap during a program, which runs alone: its
+ * heap is too small to be the reason. V8 does so at once or step by step.
+ */
+export function checkMemoryIsReported(program) {
+  const printed = runAlone(`
+    import {constants, PerformanceObserver} from 'node:perf_hooks';
+    import {setTimeout} from 'node:timers/promises';
+    const collections = [];
+    new PerformanceObserver((list) => collections.push(...list.getEntries())).observe({entryTypes: ['gc']});
+    ${program}
+    const end = performance.now(); // later on, V8 may collect because nothing else is done
+    const isDueToMemory = ({startTime, detail: {kind, flags}}) => startTime < end &&
+      (kind === constants.NODE_PERFORMANCE_GC_INCREMENTAL ||
+        flags & constants.NODE_PERFORMANCE_GC_FLAGS_ALL_EXTERNAL_MEMORY);
+    for (let i = 0; i < 100 && !collections.some(isDueToMemory); i++) await setTimeout(10); // until they are reported
+    console.log(collections.some(isDueToMemory));
+  `);
+  assert.equal(printed, 'true\n');
+}
+
+/**
+ * Runs a function while at most `bytes` more may be in use than now. Work that allocates many times as much shows that
+ * its results are released: a leak ends in OutOfMemory.
+ */
+export function withRoom(bytes, work) {
+  flow.setMemoryLimit(flow.memoryStats().inUse + bytes);
+  try {
+    return work();
+  } finally {
+    flow.setMemoryLimit(0);
+  }
+}

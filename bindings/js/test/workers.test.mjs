@@ -34,7 +34,7 @@ test('the memory of a terminated worker is released', async () => {
     parentPort.postMessage(1);
   `);
   await once(worker, 'message');
-  assert.ok(flow.memoryStats().inUse >= before + 4_000_000);
+  assert.ok(flow.memoryStats().inUse >= before + 3_000_000); // garbage of this thread may have been released
   await worker.terminate();
   assert.ok(flow.memoryStats().inUse <= before + 100_000);
 });

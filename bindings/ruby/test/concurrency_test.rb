@@ -17,7 +17,8 @@ class ConcurrencyTest < OneFlowTest
     assert_equal [EXPECTED] * 8, results
   end
 
-  # If the work kept Ruby's lock, the ticker could run before and after it, but not several times during it.
+  # If the work kept Ruby's lock, the ticker could run before and after it, but not several times during it. On a busy
+  # machine it may not run during some of the calls.
   def test_other_threads_run_during_long_work
     x = OneFlow.rand(1200, 1200)
     many = OneFlow.rand(1 << 22)
@@ -25,7 +26,7 @@ class ConcurrencyTest < OneFlowTest
     ticks = 0
     ticker = Thread.new { loop { (ticks += 1) && sleep(0.001) } }
     { matmul: -> { x.matmul(x) }, index: -> { many[mask] } }.each do |name, work|
-      assert_operator Array.new(20) { ticks_during(work) { ticks } }.max, :>, 2, name
+      assert (1..1000).any? { ticks_during(work) { ticks } > 2 }, name
     end
   ensure
     ticker.kill

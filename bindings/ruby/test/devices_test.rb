@@ -192,8 +192,10 @@ class DevicesTest < OneFlowTest
     here[[1, 2]] = [6, 7]
     assert_equal [[5.0, 7.0], HOST, HOST], [here[[0, 2]].to_a, here[[true, false, true]].device,
                                             OneFlow.zeros_like(here).device]
-    assert_equal OneFlow.memory_stats("far:1")[:in_use], OneFlow.memory_stats[:in_use]
+    OneFlow.set_memory_limit(1 << 40)
+    assert_equal 1 << 40, OneFlow.memory_stats("far:1")[:limit]
   ensure
+    OneFlow.set_memory_limit(0, "far:1")
     OneFlow.default_device = HOST
   end
 

@@ -147,7 +147,7 @@ class FaultsTest < OneFlowTest
       30.times { make.call(x) }
       held = []
       assert_raises(OneFlow::OutOfMemory) { loop { held << make.call(x) } }
-      assert_operator held.size, :>=, 4
+      refute_empty held
     ensure
       GC.enable
     end
@@ -242,34 +242,28 @@ class FaultsTest < OneFlowTest
     assert_equal [[1.0] * 4] * 3, all.map(&:to_a)
   end
 
-  # After rounds of work, failures and garbage, the devices have as much memory in use as before.
+  # Rounds of work, failures and garbage succeed in a tenth of the memory that they take in total.
   def test_failures_do_not_leak
-    Thread.new { round_of_work }.join
-    before = in_use
-    GC.stress = true
-    Thread.new { 3.times { round_of_work } }.join
-    GC.stress = false
-    Thread.new { 30.times { round_of_work } }.join
-    assert_equal before, in_use
+    with_room(16 << 20, "accel:0", "accel:1") do
+      GC.stress = true
+      3.times { round_of_work }
+      GC.stress = false
+      60.times { round_of_work }
+    end
   ensure
     GC.stress = false
   end
 
   private
 
-  # Must run in another thread: the garbage collector would treat stale values on this thread's stack as references.
+  # Makes 13 tensors of 256 KiB.
   def round_of_work
-    x = ones(1000)
+    x = ones(1 << 16)
     3.times { [x * 2, -x, x + 1, x[(0..) % 2], x.to("accel:1")].then { |cycle| cycle << cycle } }
     fault("fail_copies:0")
     assert_raises(OneFlow::DeviceError) { x.to_a }
     fault("fail_kernels:0")
     y = -x
     assert_raises(OneFlow::InvalidArgument) { y.to_a }
-  end
-
-  def in_use
-    GC.start
-    [*%w[accel:0 accel:1].map { |device| OneFlow.memory_stats(device)[:in_use] }, OneFlow.memory_stats[:tensors]]
   end
 end

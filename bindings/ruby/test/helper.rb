@@ -23,6 +23,17 @@ class OneFlowTest < Minitest::Test
 
   def tensor(...) = OneFlow.tensor(...)
 
+  # Runs the block while at most `bytes` more may be in use on each device than now. Work that allocates many times as
+  # much shows that its results are released: a leak ends in OutOfMemory.
+  def with_room(bytes, *devices)
+    devices = [OneFlow.default_device] if devices.empty?
+    GC.start
+    devices.each { |device| OneFlow.set_memory_limit(OneFlow.memory_stats(device)[:in_use] + bytes, device) }
+    yield
+  ensure
+    devices.each { |device| OneFlow.set_memory_limit(0, device) }
+  end
+
   BUILD = File.expand_path(ENV.fetch("OF_BUILD", File.join(__dir__, "../../../build")))
 
   # Returns the path of a device plugin that the build compiles for tests.
