@@ -56,7 +56,8 @@ Gradients Node::with_zeros(Gradients grads) const {
 
 void Node::fail_freed() const {
   fail(OF_INVALID_ARGUMENT,
-       "what the gradient of %s needs was freed by an earlier backward pass; that one must retain the graph", name());
+       "what the gradient of %s needs was freed by an earlier backward pass, which needs the argument retain_graph=True",
+       name());
 }
 
 void Node::destroy() noexcept {

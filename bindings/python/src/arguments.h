@@ -87,6 +87,7 @@ struct Mismatch {
   const ArgumentRecord* argument = nullptr;
   Py_ssize_t item = -1;               // index of the offending item of a list; -1: the argument itself
   Py_ssize_t given = 0, allowed = 0;  // kTooMany
+  std::span<const ArgumentRecord> arguments;  // kTooMany: all that the function has
   Ref found;                          // the offending object, or the name of the unknown argument
   std::string detail;                 // kUnknown: the most similar parameter name
 
