@@ -110,9 +110,9 @@ def test_a_method_of_another_library(name: str) -> None:
 
 
 def test_unknown_names_have_the_texts_of_python() -> None:
-    with pytest.raises(AttributeError, match="^module 'oneflow_py' has no attribute 'nothing'$"):
+    with pytest.raises(AttributeError, match=r"^module 'oneflow_py' has no attribute 'nothing'$"):
         flow.nothing  # noqa: B018
     with pytest.raises(ImportError):
         from oneflow_py import tensor2d  # noqa: F401
-    with pytest.raises(AttributeError, match="has no attribute 'nothing'$"):
+    with pytest.raises(AttributeError, match=r"has no attribute 'nothing'$"):
         X.nothing  # noqa: B018

@@ -25,7 +25,9 @@ def _copied(tensors: Tensors) -> Tensors:
     return [copy.deepcopy(each.detach()).requires_grad_() for each in tensors]
 
 
-def sgd_(params: Tensors, grads: Tensors, momentum_buffers: Sequence[torch.Tensor] = (), *, lr: float, **options: Any) -> Any:
+def sgd_(
+    params: Tensors, grads: Tensors, momentum_buffers: Sequence[torch.Tensor] = (), *, lr: float, **options: Any
+) -> Any:
     """The new parameters."""
     return _sgd(params, grads, list(momentum_buffers), lr, options)[0]
 

@@ -184,7 +184,8 @@ Napi::Value start_call(std::unique_ptr<CallTask> task, const Call& call) {
 void add_async_functions(Exports& exports) {
   // callAsync(caller, ...keepAlive): runs the operator in the frame on a worker thread, for the function of this name.
   // Returns a promise of an array of results.
-  exports.add("callAsync", [](const Call& call) { return start_call(std::make_unique<CallTask>(call.string(0)), call); });
+  exports.add("callAsync",
+              [](const Call& call) { return start_call(std::make_unique<CallTask>(call.string(0)), call); });
   // callExpressionAsync(slot, ...keepAlive): runs the expression in the slot on a worker thread. Returns a promise of
   // the array with its result.
   exports.add("callExpressionAsync",

@@ -89,7 +89,7 @@ test('methods of other libraries', () => {
   for (const [name, text] of Object.entries(elsewhere.methods)) {
     const here = text.slice(HERE.length);
     assert.ok(here in x, here);
-    if (name === here) continue;
+    if (Object.hasOwn(flow.Tensor.prototype, name)) continue;
     assert.throws(() => x[name](), {message: `${name}: ${text}`});
   }
 });
@@ -109,5 +109,6 @@ test('names of other libraries are hidden', () => {
   assert.ok(!Object.keys(flow).includes('tensor2d'));
   assert.ok(!('tensor2d' in {...flow}));
   assert.ok(!util.inspect(flow).includes('tensor2d'));
-  assert.deepEqual(Object.keys(x), Object.keys(flow.zeros([])));
+  assert.ok(!Object.getOwnPropertyNames(flow).includes('manual_seed'));
+  assert.ok(!Object.getOwnPropertyNames(flow.Tensor.prototype).includes('arraySync'));
 });

@@ -305,7 +305,8 @@ PyObject* call_function(std::string_view name, std::span<PyObject* const> args) 
 
 bool add_operators(PyObject* module) {
   static PyMethodDef functions_of_names[] = {
-      {"_elsewhere", elsewhere, METH_O, "_elsewhere(methods, /)\n--\n\nReturns the texts of errors by names elsewhere."},
+      {"_elsewhere", elsewhere, METH_O,
+       "_elsewhere(methods, /)\n--\n\nReturns the texts of errors by names elsewhere."},
       {nullptr, nullptr, 0, nullptr}};
   if (PyModule_AddFunctions(module, functions_of_names) != 0) return false;
   function_type = add_type(module, &function_spec);

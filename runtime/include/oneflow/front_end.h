@@ -45,8 +45,8 @@ OF_API int32_t of_refusal_rank(of_refusal reason, int32_t reached, bool is_likel
  * Returns -1 if there is none, and for words of more than 64 bytes. Names that are NULL are skipped. */
 OF_API int32_t of_nearest_name(const char* word, const char* const* names, size_t count);
 
-/* Makes the text of the calling thread's last failure begin with the name `caller` of a function that is not that of its
- * operator: an alias, or the in-place form. A deferred error keeps its text, since another call has caused it. */
+/* Makes the text of the calling thread's last failure begin with the name `caller` of a function that is not that of
+ * its operator: an alias, or the in-place form. A deferred error keeps its text, since another call has caused it. */
 OF_API void of_error_set_caller(const char* caller);
 
 /* The most labels of an operand: one for each dimension, and an ellipsis that stands for none. */

@@ -354,7 +354,8 @@ void raise_too_many(const char* function, int most, int given, VALUE named) {
   if (RARRAY_LEN(named) > 0) {
     const VALUE last = rb_ary_pop(named);
     const VALUE others = rb_ary_join(named, rb_str_new_cstr(", "));
-    hint = rb_sprintf("; pass %" PRIsVALUE "%s%" PRIsVALUE " by name", others, RARRAY_LEN(named) > 0 ? " or " : "", last);
+    hint =
+        rb_sprintf("; pass %" PRIsVALUE "%s%" PRIsVALUE " by name", others, RARRAY_LEN(named) > 0 ? " or " : "", last);
   }
   raise(OF_TYPE_MISMATCH, "%s: takes at most %d positional argument%s, got %d%" PRIsVALUE, function, most,
         most == 1 ? "" : "s", given, hint);

@@ -45,7 +45,8 @@ VALUE owner_of(VALUE module, const char* name_space) {
 void define_texts(VALUE module, const char* constant, bool methods) {
   const VALUE texts = rb_hash_new();
   for (const ElsewhereName& each : elsewhere_table)
-    if (each.is_method == methods) rb_hash_aset(texts, rb_utf8_str_new_cstr(each.name), rb_utf8_str_new_cstr(each.text));
+    if (each.is_method == methods)
+      rb_hash_aset(texts, rb_utf8_str_new_cstr(each.name), rb_utf8_str_new_cstr(each.text));
   rb_define_const(module, constant, rb_ractor_make_shareable(texts));
   rb_funcall(module, rb_intern("private_constant"), 1, ID2SYM(rb_intern(constant)));
 }

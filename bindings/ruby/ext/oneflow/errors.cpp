@@ -91,8 +91,8 @@ size_t add_word(std::string_view rest, Text* text) {
   return length;
 }
 
-// Returns a text of the runtime as Ruby writes it: "optim.sgd_" becomes "Optim.sgd!", and the option "retain_graph=True"
-// becomes "retain_graph: true". Names precede quoted input, which stays unchanged.
+// Returns a text of the runtime as Ruby writes it: "optim.sgd_" becomes "Optim.sgd!", and the option
+// "retain_graph=True" becomes "retain_graph: true". Names precede quoted input, which stays unchanged.
 VALUE in_ruby(std::string_view text) {
   Text result;
   for (size_t at = 0; at < text.size();) {

@@ -28,9 +28,11 @@ VALUE size(int given, VALUE* values, VALUE self) {
     raise(OF_TYPE_MISMATCH, "size: dim must be Integer, got %" PRIsVALUE, type_description(values[0]));
   if (!int64_of(values[0], &dim) || dim < -rank || dim >= rank) {
     if (rank == 0)
-      raise(OF_INDEX_OUT_OF_RANGE, "size: dim must be absent for a tensor with 0 dimensions, got %" PRIsVALUE, values[0]);
-    raise(OF_INDEX_OUT_OF_RANGE, "size: dim must be between %d and %d for a tensor with %d dimension%s, got %" PRIsVALUE,
-          -rank, rank - 1, rank, rank == 1 ? "" : "s", values[0]);
+      raise(OF_INDEX_OUT_OF_RANGE, "size: dim must be absent for a tensor with 0 dimensions, got %" PRIsVALUE,
+            values[0]);
+    raise(OF_INDEX_OUT_OF_RANGE,
+          "size: dim must be between %d and %d for a tensor with %d dimension%s, got %" PRIsVALUE, -rank, rank - 1,
+          rank, rank == 1 ? "" : "s", values[0]);
   }
   return LL2NUM(of_tensor_sizes(tensor)[dim < 0 ? dim + rank : dim]);
 }
