@@ -388,10 +388,10 @@ class Op:
         """Returns the dtypes that a tensor argument accepts."""
         return self.dtype.accepts.get(argument.name, self.dtype.accepts.get("", DTypeSet.ANY))
 
-    def takes_indices(self, argument: Argument) -> bool:
-        """Returns whether integers of a tensor argument are indices."""
-        is_index = self.accepted(argument) is DTypeSet.INDEX or argument.name in self.dtype.integers
-        return argument.type.is_tensor and is_index
+    def takes_integers(self, argument: Argument) -> bool:
+        """Returns whether integers in a tensor argument mean integers, also where numbers are floating-point."""
+        is_integer = self.accepted(argument) in (DTypeSet.INDEX, DTypeSet.INTEGRAL)
+        return argument.type.is_tensor and (is_integer or argument.name in self.dtype.integers)
 
     def position(self, name: str) -> int:
         """Returns the position of an argument in the signature."""

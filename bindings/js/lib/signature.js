@@ -41,7 +41,7 @@ class Argument {
     this.keywordOnly = keywordOnly;
     this.otherNames = record.otherNames ?? NO_KEYS;
     this.isWritten = record.isWritten ?? false;
-    this.takesIndices = record.takesIndices ?? false;
+    this.takesIntegers = record.takesIntegers ?? false;
     this.converter = CONVERTERS[base];
     this.isList = list !== undefined;
     this.optional = optional !== undefined;

@@ -77,7 +77,8 @@ class TextsTest < OneFlowTest
 
   def test_classes_of_other_libraries
     error = assert_raises(NameError) { OneFlow::DFloat }
-    assert_equal "uninitialized constant OneFlow::DFloat; tensor with the dtype float64", error.message.lines.first.chomp
+    assert_equal "uninitialized constant OneFlow::DFloat; tensor with the dtype float64",
+                 error.message.lines.first.chomp
     assert_raises(NameError) { OneFlow::Nothing }
   end
 

@@ -91,7 +91,7 @@ class Js(Language):
             expected_word=words.expected_word,
             item_word=words.item_word,
             declare=typescript,
-            takes_indices=lambda argument, op: op.takes_indices(argument),
+            takes_integers=lambda argument, op: op.takes_integers(argument),
             top_names=top_names,
             namespaces=namespaces,
         )

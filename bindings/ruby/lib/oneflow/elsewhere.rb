@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+# Errors for names that nothing has here.
 module OneFlow
   # Errors for the names of other libraries, which say the names here.
   module Elsewhere
@@ -38,6 +39,7 @@ module OneFlow
     end
   end
 
+  # Errors for methods that tensors lack.
   class Tensor
     private
 
