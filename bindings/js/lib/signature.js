@@ -260,8 +260,8 @@ class Overload {
     const direct = isSpread ? last : given;
     if (direct > positional.length) {
       const most = positional.length;
-      const text = `takes at most ${most} positional argument${most === 1 ? '' : 's'}, got ${given}${this.byNameOnly()}`;
-      return new Refusal(native.refusalRank(TOO_MANY, most, false), `${this.name}: ${text}`);
+      const text = `takes at most ${most} positional argument${most === 1 ? '' : 's'}, got ${given}`;
+      return new Refusal(native.refusalRank(TOO_MANY, most, false), `${this.name}: ${text}${this.byNameOnly()}`);
     }
     for (let i = 0; i < direct; i++) values[positional[i].index] = args[i];
     if (isSpread) values[positional[last].index] = args.slice(last);
