@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from codegen import signature as signatures
@@ -73,6 +73,41 @@ class Language(PublicTarget):
             return self.argument_name(match.group()) if match.group() in self._known_words else match.group()
 
         return re.sub(r"\{([^{}]*)\}|\b[a-z][a-z0-9_]*\b", word, case.says)
+
+    def own_name(self, name: str) -> str:
+        """Returns the public name of a function, also of a hand-written one, or of a namespace."""
+        function = self._functions.get(name)
+        return self.public_name(function) if function else self.argument_name(name)
+
+    def elsewhere(self, *, is_method: bool) -> dict[str, str]:
+        """Returns the names that functions or methods have in other libraries, with what an error says of each.
+
+        The name here of a function is also that of its method. Names that this language offers are left out.
+        """
+        found: dict[str, str] = {}
+        offered = {self.public_name(function) for function in self.names.offered(self.definitions)}
+        for each in self.definitions.elsewhere:
+            if each.name in offered:
+                continue
+            here = each.here.get("", "")
+            function = self._functions.get(here)
+            if is_method and not each.is_method and not (function and function.is_method and "." not in each.name):
+                continue
+            if each.is_method and not is_method:
+                continue
+            text = each.here.get(self.name)
+            if text is None and " " not in here:
+                text = f"here it is called {self.own_name(here)}"
+            elif text is None:
+                text = re.sub(r"\b[a-z]+(\.[a-z]+)+\b", lambda match: self.own_name(match.group()), here)
+            else:
+                text = f"here it is called {text}"
+            found[each.name] = text
+        return found
+
+    @cached_property
+    def _functions(self) -> Mapping[str, Function]:
+        return {function.name: function for function in self.definitions.functions}
 
     @cached_property
     def _known_words(self) -> frozenset[str]:

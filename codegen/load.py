@@ -24,6 +24,7 @@ from codegen.model import (
     Definitions,
     DTypeRule,
     DTypeSet,
+    Elsewhere,
     ErrorCase,
     Example,
     FormerSignature,
@@ -55,6 +56,8 @@ class _OtherNames:
 
     functions: tuple[tuple[Field | None, str, Field], ...] = ()  # where the name stands, the name, and the function
     arguments: tuple[tuple[Field, tuple[Field, ...]], ...] = ()  # the argument, and its other names
+    words: tuple[str, ...] = ()  # names in texts of the runtime that are not those of records
+    elsewhere: tuple[Elsewhere, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -143,11 +146,37 @@ def _argument_names(fields: Fields) -> _OtherNames:
     )
 
 
+def _words(fields: Fields) -> _OtherNames:
+    words = fields.need("words").members
+    fields.finish()
+    return _OtherNames(words=tuple(each.name(signatures.NAME) for each in words))
+
+
+def _elsewhere(fields: Fields) -> _OtherNames:
+    """Reads names of other libraries, with the name here: one for all languages, or a mapping by language."""
+    sort = fields.need("elsewhere")
+    if sort.words not in ("functions", "methods"):
+        raise sort.bad(unknown("value", sort.words, ("functions", "methods")))
+    names = fields.need("names").fields
+    fields.finish()
+
+    def here(field: Field) -> dict[str, str]:
+        if not field.is_mapping:
+            return {"": field.words}
+        return {language: each.words for language, each in field.fields.values.items()}
+
+    return _OtherNames(
+        elsewhere=tuple(Elsewhere(name, here(field), sort.words == "methods") for name, field in names.values.items())
+    )
+
+
 # What a definition file may hold besides records, by the key that tells.
 _OTHER_ITEMS: Mapping[str, Callable[[Fields], _OtherNames | None]] = {
     "namespace": _namespace,
     "functions": _function_names,
     "arguments": _argument_names,
+    "words": _words,
+    "elsewhere": _elsewhere,
 }
 
 
@@ -289,6 +318,7 @@ def _dtype(fields: Fields, signature: Signature | None) -> DTypeRule:
         fields.optional("override", lambda f: argument_named(f, signature, _is_dtype, "a dtype"), None),
         fields.optional("compute", _result_rule, None),
         fields.optional("holds", lambda f: tuple(_number_argument(each, signature) for each in f.one_or_more), ()),
+        fields.optional("integers", lambda f: tuple(_tensor_argument(each, signature) for each in f.one_or_more), ()),
     )
     fields.finish()
     return rule
@@ -311,6 +341,10 @@ def _is_dtype(argument: Argument) -> bool:
 
 def _number_argument(field: Field, signature: Signature | None) -> str:
     return argument_named(field, signature, lambda argument: argument.type.takes_number, "a number")
+
+
+def _tensor_argument(field: Field, signature: Signature | None) -> str:
+    return argument_named(field, signature, lambda argument: argument.type.is_tensor, "a tensor")
 
 
 def _is_tensor(argument: Argument) -> bool:
@@ -364,6 +398,8 @@ def _complete(parts: list[_Part], report: Report) -> Definitions:
     rules = [rule for each in parts if isinstance(each, _Rules) for rule in each.rules]
     return replace(
         definitions,
+        words=tuple(word for each in others for word in each.words),
+        elsewhere=tuple(name for each in others for name in each.elsewhere),
         gradients=derive_gradients(definitions, report),
         rules=complete_rules(rules, definitions.overloads, report),
     )

@@ -221,7 +221,9 @@ class DTypeRule:
     `accepts` has the accepted dtypes by argument name, with "" for all others. `results` has one rule per result.
     `override` names a dtype argument that overrides the rule if it is given. `compute` is the rule for the type in
     which expressions are computed (float16 and bfloat16 are always computed in float32). `holds` lists arguments whose
-    numbers become elements of the result, whose type must be able to hold them.
+    numbers become elements of the result, whose type must be able to hold them. `integers` lists tensor arguments that
+    may have indices, although they accept other dtypes as well: a language whose numbers are all floating-point makes
+    int64 tensors of arrays of integers there.
     """
 
     accepts: Mapping[str, DTypeSet] = field(default_factory=lambda: {"": DTypeSet.ANY})
@@ -229,6 +231,7 @@ class DTypeRule:
     override: str | None = None
     compute: ResultRule | None = None  # None: PROMOTE if the result is bool or int64, else the rule of the first result
     holds: tuple[str, ...] = ()
+    integers: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def converts(self) -> bool:
@@ -385,6 +388,11 @@ class Op:
         """Returns the dtypes that a tensor argument accepts."""
         return self.dtype.accepts.get(argument.name, self.dtype.accepts.get("", DTypeSet.ANY))
 
+    def takes_integers(self, argument: Argument) -> bool:
+        """Returns whether integers in a tensor argument mean integers, also where numbers are floating-point."""
+        is_integer = self.accepted(argument) in (DTypeSet.INDEX, DTypeSet.INTEGRAL)
+        return argument.type.is_tensor and (is_integer or argument.name in self.dtype.integers)
+
     def position(self, name: str) -> int:
         """Returns the position of an argument in the signature."""
         return [argument.name for argument in self.signature.arguments].index(name)
@@ -478,12 +486,26 @@ class Function:
 
 
 @dataclass(frozen=True)
+class Elsewhere:
+    """A name by which users of other libraries know a function or a method that has another name here.
+
+    `here` has that name by language, with "" for all others. A text with spaces says what to do instead.
+    """
+
+    name: str
+    here: Mapping[str, str]
+    is_method: bool
+
+
+@dataclass(frozen=True)
 class Definitions:
     """All records of a run, in the order of files and lines, and what is derived from them."""
 
     ops: tuple[Op, ...]
     gradients: Mapping[str, Gradients] = field(default_factory=dict)  # by full name
     rules: tuple[Rule, ...] = ()
+    words: tuple[str, ...] = ()  # names in texts of the runtime that are not those of records
+    elsewhere: tuple[Elsewhere, ...] = ()
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:

@@ -114,9 +114,10 @@ class Names:
 
 
 def known_words(definitions: Definitions) -> frozenset[str]:
-    """Returns the names of operators and arguments that contain an underscore; case rules apply to them in texts."""
+    """Returns the names with an underscore to which case rules apply in texts: of operators, arguments and others."""
     words = {part for op in definitions.ops for part in op.name.split(".")}
     words |= {argument.name for op in definitions.ops for argument in op.signature.arguments}
+    words |= set(definitions.words)
     return frozenset(word for word in words if "_" in word.strip("_"))
 
 

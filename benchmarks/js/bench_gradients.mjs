@@ -41,7 +41,7 @@ function oneflow() {
       }
       const loss = flow.nn.functional.crossEntropy(h, target);
       const grads = flow.grad(loss, parameters);
-      flow.optim.sgd_(parameters, grads, [], {lr: RATE});
+      flow.optim.sgd_(parameters, grads, {lr: RATE});
       return loss.item();
     });
   return step;

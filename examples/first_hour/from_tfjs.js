@@ -32,7 +32,7 @@ a.data().then(async (values) => {
   for (let step = 0; step < 400; step++) {
     flow.tidy(() => {
       const loss = flow.nn.functional.mseLoss(xs.matmul(parameters[0]).add(parameters[1]), ys);
-      flow.optim.sgd_(parameters, flow.grad(loss, parameters), [], {lr: 0.1});
+      flow.optim.sgd_(parameters, flow.grad(loss, parameters), {lr: 0.1});
     });
   }
   show(parameters.map((each) => Number(each.item().toFixed(2)))); // [2,1]

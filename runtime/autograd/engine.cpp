@@ -1,6 +1,7 @@
 #include "autograd/engine.h"
 
 #include <algorithm>
+#include <string>
 #include <unordered_map>
 
 #include "autograd/mode.h"
@@ -52,9 +53,7 @@ class Pass {
   void start(std::span<const Root> roots) {
     for (const Root& root : roots) {
       const Edge edge = edge_of(*root.tensor);
-      if (!edge)
-        fail(OF_INVALID_ARGUMENT, "a tensor of shape %s does not require a gradient",
-             to_text(root.tensor->sizes()).c_str());
+      if (!edge) fail_without_gradient("a tensor of shape " + to_text(root.tensor->sizes()));
       add(edge, grad_of(root));
     }
     discover();
@@ -66,7 +65,7 @@ class Pass {
     results_.resize(inputs.size());
     for (size_t i = 0; i < inputs.size(); ++i) {
       const Edge edge = edge_of(*inputs[i]);
-      if (!edge) fail(OF_INVALID_ARGUMENT, "input %zu does not require a gradient", i);
+      if (!edge) fail_without_gradient("input " + std::to_string(i));
       inputs_.push_back(edge);
     }
   }

@@ -55,8 +55,10 @@ Gradients Node::with_zeros(Gradients grads) const {
 }
 
 void Node::fail_freed() const {
-  fail(OF_INVALID_ARGUMENT,
-       "what the gradient of %s needs was freed by an earlier backward pass; that one must retain the graph", name());
+  fail(
+      OF_INVALID_ARGUMENT,
+      "what the gradient of %s needs was freed by an earlier backward pass, which needs the argument retain_graph=True",
+      name());
 }
 
 void Node::destroy() noexcept {

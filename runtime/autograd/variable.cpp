@@ -102,6 +102,12 @@ void Variable::start_generation() {
   ++generation_;
 }
 
+void fail_without_gradient(const std::string& tensor) {
+  fail(OF_INVALID_ARGUMENT, "%s does not require a gradient%s", tensor.c_str(),
+       is_recording() ? ": it was made while calls were not recorded (no_grad), or of tensors that do not require one"
+                      : ", and calls are not recorded here (no_grad)");
+}
+
 Edge edge_of(const Tensor& tensor) {
   Variable* own = Variable::find(tensor);
   if (tensor.is_view()) {

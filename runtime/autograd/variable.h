@@ -2,6 +2,8 @@
 #ifndef ONEFLOW_AUTOGRAD_VARIABLE_H_
 #define ONEFLOW_AUTOGRAD_VARIABLE_H_
 
+#include <string>
+
 #include "autograd/node.h"
 
 namespace oneflow::autograd {
@@ -47,6 +49,10 @@ class Variable final {
 
 // Returns whether a gradient of the tensor is wanted.
 bool requires_grad(const Tensor& tensor);
+
+// Throws InvalidArgument for a tensor that does not require a gradient, with the causes that a user may have
+// overlooked. `tensor` says which one it is.
+[[noreturn]] void fail_without_gradient(const std::string& tensor);
 
 // Returns where a gradient of the tensor goes. The origin of a view is brought up to date first.
 Edge edge_of(const Tensor& tensor);

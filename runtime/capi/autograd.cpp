@@ -82,7 +82,7 @@ const char* of_tensor_grad_fn(of_tensor tensor) {
 of_status of_tensor_retain_grad(of_tensor tensor) {
   return guard([&, function = __func__] {
     const Tensor& of = require_tensor(tensor, function);
-    if (!edge_of(of)) fail(OF_INVALID_ARGUMENT, "retain_grad: the tensor does not require a gradient");
+    if (!edge_of(of)) fail_without_gradient("retain_grad: the tensor");
     Variable::of(of).retain_grad();
   });
 }
@@ -159,7 +159,7 @@ of_status of_tensor_add_hook(of_tensor tensor, of_gradient_hook hook, void* cont
     const Tensor& of = require_tensor(tensor, function);
     require(reinterpret_cast<void*>(hook), function, "function");
     const Edge edge = edge_of(of);
-    if (!edge) fail(OF_INVALID_ARGUMENT, "a hook needs a tensor that requires a gradient");
+    if (!edge) fail_without_gradient("register_hook: the tensor");
     Hooks& hooks = edge.node ? edge.node->hooks(static_cast<size_t>(edge.output)) : edge.leaf->hooks();
     hooks.add(created);
     if (handle) *handle = reinterpret_cast<of_hook>(created.detach());

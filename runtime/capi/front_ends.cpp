@@ -130,6 +130,15 @@ int32_t of_nearest_name(const char* word, const char* const* names, size_t count
   return nearest;
 }
 
+void of_error_set_caller(const char* caller) {
+  if (!caller || last_error_is_complete()) return;
+  guard([&] {
+    const std::string_view text = last_error();
+    const size_t end = text.find(": ");
+    if (end != std::string_view::npos) set_last_error(OF_OK, (caller + std::string(text.substr(end))).c_str());
+  });
+}
+
 of_status of_label_term(const char* function, int32_t operand, const int64_t* labels, size_t count,
                         char term[OF_TERM_SIZE]) {
   return guard([&, name = __func__] {

@@ -378,6 +378,9 @@ def test_any_invalid_file_gives_located_problems(edits: list[tuple[float, int, s
         ("- {functions: {half: halve}, argument: 1}", "x.yaml:14:30: unknown key 'argument'"),
         ("- arguments: {inptu: [x]}", "x.yaml:14:15: unknown argument 'inptu'; did you mean 'input'?"),
         ("- arguments: {halve.input: [X]}", "x.yaml:14:29: 'X'"),
+        ("- words: [no_grad, NoGrad]", "x.yaml:14:20: 'NoGrad'"),
+        ("- {elsewhere: classes, names: {}}", "x.yaml:14:15: unknown value 'classes'"),
+        ("- {elsewhere: methods, name: {}}", "x.yaml:14:3: missing key 'names'"),
     ],
 )
 def test_other_names(namespace: str, error: str) -> None:

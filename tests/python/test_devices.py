@@ -211,7 +211,7 @@ def test_copies_from_another_device_into_a_tensor() -> None:
                 view = flow.zeros(7, *target.shape, dtype=target.dtype, device=device)
                 view[3].copy_(there)
                 assert (view[3].tolist(), view[2].sum().item(), view[4].sum().item()) == (expected, 0, 0)
-    with pytest.raises(flow.ShapeError, match=r"copy: shapes \[2\] and \[3\] do not broadcast"):
+    with pytest.raises(flow.ShapeError, match=r"copy_: shapes \[2\] and \[3\] do not broadcast"):
         flow.zeros(2).copy_(flow.zeros(3, device="far"))
     with pytest.raises(flow.InvalidArgument, match="several elements share memory"):
         flow.zeros(1).expand(3).copy_(flow.zeros(3, device="far"))
@@ -280,9 +280,9 @@ def test_memory_that_the_host_cannot_access() -> None:
             call()
     with pytest.raises(flow.Unsupported, match="memory on far:0 cannot be exported; copy the tensor to the host"):
         np.from_dlpack(x)
-    text = "add: other must be on far:0, as input is, got a tensor on cpu:0"
-    raises(flow.DeviceError, text, lambda: x + here)
-    raises(flow.DeviceError, text, lambda: x.add_(here))
+    text = "other must be on far:0, as input is, got a tensor on cpu:0"
+    raises(flow.DeviceError, f"add: {text}", lambda: x + here)
+    raises(flow.DeviceError, f"add_: {text}", lambda: x.add_(here))
     text = "add: other must be on cpu:0, as input is, got a tensor on far:0"
     raises(flow.DeviceError, text, lambda: here + x)
     with pytest.raises(flow.DeviceError):

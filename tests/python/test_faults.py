@@ -255,7 +255,7 @@ def test_mixed_devices_in_one_call() -> None:
     for y in (other, here):
         text = f"must be on accel:0, as input is, got a tensor on {y.device}"
         raises(flow.DeviceError, f"mul: other {text}", lambda: x * y)  # noqa: B023
-        raises(flow.DeviceError, f"mul: other {text}", lambda: x.mul_(y))  # noqa: B023
+        raises(flow.DeviceError, f"mul_: other {text}", lambda: x.mul_(y))  # noqa: B023
         text = f"add: other must be on {y.device}, as input is, got a tensor on accel:0"
         raises(flow.DeviceError, text, lambda: y + x)  # noqa: B023
         calls: list[Callable[[], object]] = [

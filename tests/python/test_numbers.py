@@ -46,7 +46,7 @@ def test_integers_that_only_uint64_holds(device: str) -> None:
     assert flow.full((2,), top, dtype="uint64", device=device).tolist() == [top] * 2
     assert flow.full((1,), half, dtype="float32", device=device).tolist() == [2.0**63]
     y = flow.zeros(2, dtype="int64", device=device)
-    raises(flow.InvalidArgument, f"fill: value must fit into int64, got {half}", lambda: y.fill_(half))
+    raises(flow.InvalidArgument, f"fill_: value must fit into int64, got {half}", lambda: y.fill_(half))
     # Nothing is computed with such numbers, because kernels compute in int64.
     for call in (lambda: x + half, lambda: flow.maximum(x, half), lambda: flow.clamp(x, half)):
         with pytest.raises(flow.InvalidArgument, match="must fit into 64 bits, got a larger integer"):

@@ -45,9 +45,10 @@ def cross_entropy(
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> torch.Tensor:
-    """Returns PyTorch's loss, also for classes in int32 and for probabilities of a narrower type."""
-    wanted = target.to(torch.promote_types(input.dtype, target.dtype)) if target.is_floating_point() else target.long()
-    if target.is_floating_point() and wanted.dtype != input.dtype:
+    """Returns PyTorch's loss, also for classes in int32, and for probabilities of a narrower type or of integers."""
+    are_probabilities = target.is_floating_point() or target.shape == input.shape
+    wanted = target.to(torch.promote_types(input.dtype, target.dtype)) if are_probabilities else target.long()
+    if are_probabilities and wanted.dtype != input.dtype:
         raise TypeError("the logarithms would be rounded before they are multiplied by probabilities of a wider type")
     return functional.cross_entropy(
         input, wanted, weight, ignore_index=ignore_index, reduction=reduction, label_smoothing=label_smoothing

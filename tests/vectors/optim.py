@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -24,9 +25,11 @@ def _copied(tensors: Tensors) -> Tensors:
     return [copy.deepcopy(each.detach()).requires_grad_() for each in tensors]
 
 
-def sgd_(params: Tensors, grads: Tensors, momentum_buffers: Tensors, lr: float, **options: Any) -> Any:
+def sgd_(
+    params: Tensors, grads: Tensors, momentum_buffers: Sequence[torch.Tensor] = (), *, lr: float, **options: Any
+) -> Any:
     """The new parameters."""
-    return _sgd(params, grads, momentum_buffers, lr, options)[0]
+    return _sgd(params, grads, list(momentum_buffers), lr, options)[0]
 
 
 def sgd_update(param: Any, grad: Any, momentum_buffer: Any, lr: float, **options: Any) -> Any:

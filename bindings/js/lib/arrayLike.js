@@ -48,11 +48,11 @@ class ArrayReader {
     ));
   }
 
-  /** Makes a tensor as tensor() does, but of int64 for integers that are indices. */
+  /** Makes a tensor as tensor() does, but of int64 for integers where integers are wanted, such as indices. */
   makeTensor(value, argument) {
     const {makeTensor} = require('./create'); // which needs the operators, and they need this module
-    const isIndex = argument.takesIndices && !ArrayBuffer.isView(value) && holdsIntegers(value);
-    return makeTensor(value, {dtype: isIndex ? 'int64' : undefined, device: this.device});
+    const areIntegers = argument.takesIntegers && !ArrayBuffer.isView(value) && holdsIntegers(value);
+    return makeTensor(value, {dtype: areIntegers ? 'int64' : undefined, device: this.device});
   }
 }
 

@@ -26,9 +26,9 @@ const OUT_OF_MEMORY = 7;
  * function call) and the array of arguments that the user passed.
  */
 class PublicFunction {
-  /** Makes the function of `record`, an entry of the generated table. */
-  constructor(record) {
-    this.name = record.name;
+  /** Makes the function of `record`, an entry of the generated table. Errors name it `name`. */
+  constructor(record, name = record.name) {
+    this.name = name;
     this.overloads = record.overloads.map((overload) => new Overload(overload, this.name));
     this.inPlaceOverloads = this.overloads.filter((overload) => overload.hasInPlace);
     /** Whether tensors, each followed by its labels, may replace the equation and its operands. */
@@ -48,7 +48,7 @@ class PublicFunction {
       const returned = call(tensor, receiver, args);
       const status = frame.status();
       if (status === OK) return finish(overload, returned, tensor);
-      if (status !== OUT_OF_MEMORY) throw native.lastError(status);
+      if (status !== OUT_OF_MEMORY) throw native.lastError(status, this.name);
     }
     return this.callBound(call, receiver, args);
   }
@@ -69,7 +69,7 @@ class PublicFunction {
       native.call(undefined, receiver, args);
       const status = frame.status();
       if (status === OK) return receiver;
-      if (status !== OUT_OF_MEMORY) throw native.lastError(status);
+      if (status !== OUT_OF_MEMORY) throw native.lastError(status, this.name);
     }
     const {overload, values} = this.resolveWithoutOut(receiver, args, this.inPlaceOverloads);
     run(overload, values, [receiver]);
@@ -84,12 +84,15 @@ class PublicFunction {
     return tensors;
   }
 
-  /** Calls the operator on another thread. `call` is the function of the addon that runs a copy of the frame. */
+  /**
+   * Calls the operator on another thread. `call` is the function of the addon that runs a copy of the frame for a
+   * function of this name.
+   */
   async callAsync(receiver, args, call = native.callAsync) {
     const {overload, values, requiresGrad} = this.resolveWithoutOut(receiver, args, this.overloads);
     const promise = withMemory(() => {
       prepare(overload, values, null, false);
-      return call(values);
+      return call(overload.name, values);
     });
     return asLeaf(collect(overload, await traced(promise)), requiresGrad);
   }
@@ -206,7 +209,7 @@ function run(overload, values, targets, call = native.call) {
     const tensor = pendingTensor();
     prepare(overload, values, targets, !inScope());
     const returned = call(tensor, values, targets);
-    if (frame.status() !== OK) throw native.lastError(frame.status());
+    if (frame.status() !== OK) throw native.lastError(frame.status(), overload.name);
     return targets === null ? finish(overload, returned, tensor) : undefined;
   });
 }

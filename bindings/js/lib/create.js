@@ -28,7 +28,9 @@ const failure = (code, text) => makeError(code, `tensor: ${text}`);
  * number and lists as arrays of safe integers. Throws TypeMismatch, ShapeError, InvalidArgument or DeviceError.
  */
 function checkOptions(options) {
-  if (!isPlainObject(options)) throw failure('TypeMismatch', `options must be object, got ${describe(options)}`);
+  if (!isPlainObject(options)) {
+    throw failure('TypeMismatch', `options must be object, got ${describe(options)}${asOption(options)}`);
+  }
   const checked = Object.create(null);
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || value === null) continue;
@@ -43,6 +45,13 @@ function checkOptions(options) {
     else throw failure('TypeMismatch', `${name} must be ${expected}, got ${describe(value)}`);
   }
   return checked;
+}
+
+/** Returns "; write {dtype: 'int32'}" for a dtype or a shape in place of the options, else "". */
+function asOption(value) {
+  if (dtypes.names.includes(value)) return `; write {dtype: '${value}'}`;
+  const isShape = dtypes.isArray(value) && value.length <= MAX_RANK && value.every(Number.isSafeInteger);
+  return isShape ? `; write {shape: [${value.join(', ')}]}` : '';
 }
 
 /** Returns a copy of the `shape` or `strides` option as an array of at most MAX_RANK safe integers. */

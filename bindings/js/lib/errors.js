@@ -57,13 +57,15 @@ const classes = Object.fromEntries(Object.entries(BASES).map(([code, Base]) => [
 const QUOTED = /(?<!\w)'|[\n/]/;
 
 /**
- * Replaces the names of operators and arguments in a message of the runtime with their JavaScript names: fill_value
- * becomes fillValue. The names precede any quoted user input, which stays unchanged.
+ * Writes a message of the runtime as in JavaScript: fill_value becomes fillValue, and the option retain_graph=True
+ * becomes {retainGraph: true}. Names precede any quoted user input, which stays unchanged.
  */
 function toJavaScriptNames(text) {
   const end = text.search(QUOTED);
   const own = end < 0 ? text : text.slice(0, end);
-  const renamed = own.replace(/\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+_?(?!\w)/g, (word) => words[word] ?? word);
+  const renamed = own
+    .replace(/\b[a-z][a-z0-9]*(?:_[a-z0-9]+)+_?(?!\w)/g, (word) => words[word] ?? word)
+    .replace(/\b([a-z]\w*)=(True|False)\b/g, (_, name, value) => `{${name}: ${value.toLowerCase()}}`);
   return renamed + text.slice(own.length);
 }
 

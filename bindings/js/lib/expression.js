@@ -116,7 +116,7 @@ class EinsumExpression extends Callable {
   /** Computes the contraction on another thread. Returns a promise of the result. */
   async async(...args) {
     check(this, 'async');
-    return caller.callAsync(undefined, args, (values) => native.callExpressionAsync(this.#live(), values, this));
+    return caller.callAsync(undefined, args, (_, values) => native.callExpressionAsync(this.#live(), values, this));
   }
 
   /** Whether dispose() was called. */

@@ -16,6 +16,7 @@ const {makeTensor} = require('./create');
 const {allclose, equal, installComparisons} = require('./comparison');
 const {installConversions} = require('./conversions');
 const {at, set} = require('./indexing');
+const {installElsewhere} = require('./elsewhere');
 const {einsumPath, einsumExpression} = require('./expression');
 const {functionsByName, installMethods} = require('./operators');
 const {setPrintOptions, toText} = require('./printing');
@@ -165,5 +166,7 @@ const flow = {
   graph,
   onnx,
 };
+
+installElsewhere(flow, Tensor.prototype);
 
 module.exports = flow;

@@ -5,7 +5,15 @@
 const {functions} = require('../generated/functions');
 const {PublicFunction} = require('./call');
 
-const operators = functions.map((record) => ({...record, callable: new PublicFunction(record)}));
+/** Returns a function that returns the in-place form of a function, which errors name. It is made when first called. */
+function inPlaceForm(record) {
+  let form;
+  return () => (form ??= new PublicFunction(record, record.inPlaceName));
+}
+
+const operators = functions.map((record) => (
+  {...record, callable: new PublicFunction(record), inPlace: inPlaceForm(record)}
+));
 const byName = new Map(operators.map((operator) => [operator.name, operator.callable]));
 
 /** The operators that other modules of this package call. */
@@ -28,10 +36,10 @@ function define(root, path, fn) {
 /** Returns an object with all public functions and their promise variants. Namespaces are nested objects. */
 function functionsByName() {
   const root = {};
-  for (const {publicName, asyncName, inPlaceName, isMethod, callable} of operators) {
+  for (const {publicName, asyncName, inPlaceName, isMethod, callable, inPlace} of operators) {
     define(root, publicName, (...args) => callable.call(undefined, args));
     if (asyncName) define(root, asyncName, (...args) => callable.callAsync(undefined, args));
-    if (inPlaceName && !isMethod) define(root, inPlaceName, (...args) => callable.callOnList(args));
+    if (inPlaceName && !isMethod) define(root, inPlaceName, (...args) => inPlace().callOnList(args));
   }
   return root;
 }
@@ -41,7 +49,7 @@ function installMethods(prototype, check) {
   const install = (name, value) => {
     Object.defineProperty(prototype, name, {value: named(name, value), writable: true, configurable: true});
   };
-  for (const {name, publicName, asyncName, inPlaceName, isMethod, callable} of operators) {
+  for (const {name, publicName, asyncName, inPlaceName, isMethod, callable, inPlace} of operators) {
     if (!isMethod) continue;
     install(publicName, function (...args) {
       check(this, name);
@@ -55,8 +63,8 @@ function installMethods(prototype, check) {
     }
     if (inPlaceName) {
       install(inPlaceName, function (...args) {
-        check(this, name);
-        return callable.callInPlace(this, args);
+        check(this, inPlaceName);
+        return inPlace().callInPlace(this, args);
       });
     }
   }

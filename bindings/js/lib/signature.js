@@ -41,7 +41,7 @@ class Argument {
     this.keywordOnly = keywordOnly;
     this.otherNames = record.otherNames ?? NO_KEYS;
     this.isWritten = record.isWritten ?? false;
-    this.takesIndices = record.takesIndices ?? false;
+    this.takesIntegers = record.takesIntegers ?? false;
     this.converter = CONVERTERS[base];
     this.isList = list !== undefined;
     this.optional = optional !== undefined;
@@ -261,11 +261,18 @@ class Overload {
     if (direct > positional.length) {
       const most = positional.length;
       const text = `takes at most ${most} positional argument${most === 1 ? '' : 's'}, got ${given}`;
-      return new Refusal(native.refusalRank(TOO_MANY, most, false), `${this.name}: ${text}`);
+      return new Refusal(native.refusalRank(TOO_MANY, most, false), `${this.name}: ${text}${this.byNameOnly()}`);
     }
     for (let i = 0; i < direct; i++) values[positional[i].index] = args[i];
     if (isSpread) values[positional[last].index] = args.slice(last);
     return undefined;
+  }
+
+  /** Returns "; pass dtype or device by name" if there are arguments that are passed by name only, else "". */
+  byNameOnly() {
+    const names = this.arguments.filter(({keywordOnly}) => keywordOnly).map(({name}) => name);
+    const last = names.pop();
+    return last === undefined ? '' : `; pass ${names.length > 0 ? `${names.join(', ')} or ` : ''}${last} by name`;
   }
 
   /** Assigns options to `values`. Returns a Refusal for an unknown or duplicate name, else undefined. */

@@ -1,5 +1,6 @@
 // The promise variants of calls, reads and waiting.
 #include <oneflow/autograd.h>
+#include <oneflow/front_end.h>
 
 #include <memory>
 #include <string>
@@ -12,9 +13,10 @@
 namespace oneflow::node {
 namespace {
 
-// A call of an operator with the arguments in the frame.
+// A call of an operator, by the function `caller`, with the arguments in the frame.
 class CallTask : public Task {
  public:
+  explicit CallTask(std::string caller) : caller_(std::move(caller)) {}
   ~CallTask() override {
     for (of_value& result : results_) of_value_release(&result);
   }
@@ -35,7 +37,9 @@ class CallTask : public Task {
   }
 
   of_status run() override {
-    return of_call(op_, arguments_.data(), arguments_.size(), results_.data(), results_.size());
+    const of_status status = of_call(op_, arguments_.data(), arguments_.size(), results_.data(), results_.size());
+    if (status != OF_OK) of_error_set_caller(caller_.c_str());
+    return status;
   }
 
   Napi::Value finish(Environment& environment) override {
@@ -87,6 +91,7 @@ class CallTask : public Task {
     return status;
   }
 
+  const std::string caller_;
   of_op op_ = nullptr;
   std::vector<std::vector<of_tensor>> tensor_lists_;
   std::vector<std::vector<int64_t>> integer_lists_;
@@ -99,7 +104,7 @@ class CallTask : public Task {
 // A call of an einsum expression. The only argument in the frame is the list of operands.
 class ExpressionTask : public CallTask {
  public:
-  explicit ExpressionTask(of_expression expression) : expression_(of_expression_retain(expression)) {}
+  explicit ExpressionTask(of_expression expression) : CallTask({}), expression_(of_expression_retain(expression)) {}
   ~ExpressionTask() override { of_expression_release(expression_); }
 
   of_status run() override {
@@ -177,9 +182,10 @@ Napi::Value start_call(std::unique_ptr<CallTask> task, const Call& call) {
 }  // namespace
 
 void add_async_functions(Exports& exports) {
-  // callAsync(...keepAlive): runs the operator in the frame on a worker thread. Returns a promise of an array of
-  // results.
-  exports.add("callAsync", [](const Call& call) { return start_call(std::make_unique<CallTask>(), call); });
+  // callAsync(caller, ...keepAlive): runs the operator in the frame on a worker thread, for the function of this name.
+  // Returns a promise of an array of results.
+  exports.add("callAsync",
+              [](const Call& call) { return start_call(std::make_unique<CallTask>(call.string(0)), call); });
   // callExpressionAsync(slot, ...keepAlive): runs the expression in the slot on a worker thread. Returns a promise of
   // the array with its result.
   exports.add("callExpressionAsync",

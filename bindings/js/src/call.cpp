@@ -1,4 +1,6 @@
 // Synchronous calls of operators and expressions.
+#include <oneflow/front_end.h>
+
 #include "arguments.h"
 #include "functions.h"
 
@@ -72,8 +74,10 @@ void add_call_functions(Exports& exports) {
   });
   // findOp(name): returns the number of an operator for the frame, or -1 if there is none of this name.
   exports.add("findOp", [](const Call& call) { return call.environment().find_op(call.string(0).c_str()); });
-  // lastError(status): returns the exception for this thread's last failure.
+  // lastError(status, caller): returns the exception for this thread's last failure, in a call of the function
+  // `caller`.
   exports.add("lastError", [](const Call& call) {
+    of_error_set_caller(call.string(1).c_str());
     return call.environment().make_error(static_cast<of_status>(call.integer(0))).Value();
   });
   // setErrorFactory(factory): sets the function that makes exceptions. Its arguments are the name of the status, the

@@ -24,9 +24,9 @@ test('the in-place form writes to the tensors and returns them', () => {
   assert.deepEqual(plain([a, b]), [[10, 20], [10, 20]]);
   flow.comm.allReduce_(a, b);
   assert.deepEqual(plain([a, b]), [[20, 40], [20, 40]]);
-  assert.throws(() => flow.comm.allReduce_([a, b], {out: a}), {message: 'comm.allReduce: unknown argument out'});
+  assert.throws(() => flow.comm.allReduce_([a, b], {out: a}), {message: 'comm.allReduce_: unknown argument out'});
   b.dispose();
-  assert.throws(() => flow.comm.allReduce_([a, b]), {message: /^comm\.allReduce: .*disposed/});
+  assert.throws(() => flow.comm.allReduce_([a, b]), {message: /^comm\.allReduce_: .*disposed/});
   assert.equal(flow.Tensor.prototype.allReduce_, undefined);
 });
 

@@ -223,9 +223,9 @@ test('random numbers are the same on all devices', () => {
 
 test('tensors on different devices are an error', () => {
   const x = matrix();
-  const text = 'add: other must be on far:0, as input is, got a tensor on cpu:0';
-  checkFailure(() => x.add(flow.ones([2, 2])), flow.DeviceError, text);
-  checkFailure(() => x.add_(flow.ones([2, 2])), flow.DeviceError, text);
+  const text = 'other must be on far:0, as input is, got a tensor on cpu:0';
+  checkFailure(() => x.add(flow.ones([2, 2])), flow.DeviceError, `add: ${text}`);
+  checkFailure(() => x.add_(flow.ones([2, 2])), flow.DeviceError, `add_: ${text}`);
   assert.throws(() => flow.cat([x, flow.ones([2, 2])]), flow.DeviceError);
   assert.throws(() => x.add(x, {out: flow.ones([2, 2])}), flow.DeviceError);
   assert.throws(() => x.add(x.to('far:1')), flow.DeviceError);

@@ -46,7 +46,10 @@ test('operands that are not tensors', () => {
   for (const [call, text] of [
     [() => flow.einsum('i', Float32Array.of(1, 2)), 'operands must be array of Tensors, got Float32Array'],
     [() => expression('A', b), 'operands[0] must be Tensor, got string'],
-    [() => flow.einsum('ij,jk', [a, b], 'greedy'), 'takes at most 2 positional arguments, got 3'],
+    [
+      () => flow.einsum('ij,jk', [a, b], 'greedy'),
+      'takes at most 2 positional arguments, got 3; pass optimize or memoryLimit by name',
+    ],
     [() => flow.einsum(null), 'equation must be string, got null'],
     [() => flow.einsum(5, {optimize: 'auto'}), 'equation must be string, got number'],
   ]) {

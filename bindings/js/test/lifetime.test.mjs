@@ -83,7 +83,7 @@ test('every use of a disposed tensor is an error', () => {
   checkFailure(() => flow.add(1, x), flow.InvalidArgument, text('add', 'other'));
   checkFailure(() => flow.cat([x]), flow.InvalidArgument, text('cat', 'tensors'));
   checkFailure(() => flow.ones([1]).add(1, {out: x}), flow.InvalidArgument, text('add', 'out'));
-  checkFailure(() => x.add_(1), flow.InvalidArgument, text('add'));
+  checkFailure(() => x.add_(1), flow.InvalidArgument, text('add_'));
   for (const method of ['at', 'set', 'toArray', 'toJSON', 'dataSync', 'item', 'toString', 'equal']) {
     checkFailure(() => x[method](0), flow.InvalidArgument, text(method));
   }

@@ -12,6 +12,8 @@ to another tensor. Every error is an `oneflow_py.Error` and also an instance of 
 `ShapeError` is a `ValueError`, `IndexOutOfRange` an `IndexError`.
 """
 
+import sys as _sys
+
 # Importing _load first says what is wrong with an installation that cannot be loaded.
 from oneflow_py import _load, _native, autograd, graph, onnx  # noqa: F401
 from oneflow_py._native import *  # noqa: F403
@@ -19,6 +21,7 @@ from oneflow_py._native import __version__ as __version__
 from oneflow_py.autograd import FUNCTIONS as _AUTOGRAD
 from oneflow_py.comparison import FUNCTIONS as _COMPARISON
 from oneflow_py.comparison import install as _install_comparison
+from oneflow_py.elsewhere import install as _install_elsewhere
 from oneflow_py.files import FUNCTIONS as _FILES
 from oneflow_py.numpy_protocol import install as _install_protocol
 
@@ -31,3 +34,4 @@ __all__ = sorted(
     + list(_EXPORTS)
     + [module.__name__.rpartition(".")[2] for module in (autograd, graph, onnx)]
 )
+_install_elsewhere(_sys.modules[__name__], _native.Tensor)

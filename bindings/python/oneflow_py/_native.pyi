@@ -7,6 +7,7 @@ from typing import final
 from oneflow_py import *  # noqa: F403
 from oneflow_py import Generator, Tensor, device, dtype
 
+def _elsewhere(methods: _bool, /) -> dict[str, str]: ...
 def _set_grad_enabled(enabled: _bool, /) -> None: ...
 def _backward(
     roots: Sequence[Tensor],

@@ -48,6 +48,7 @@ bool Parameters::bind(bool as_method, PyObject* const* args, Py_ssize_t position
       mismatch->reason = Mismatch::Reason::kTooMany;
       mismatch->given = positional - as_method;
       mismatch->allowed = positional_ - as_method;
+      mismatch->arguments = arguments_;
       mismatch->rank = of_refusal_rank(OF_REFUSAL_TOO_MANY, positional_, false);
       return false;
     }

@@ -85,10 +85,11 @@ struct Mismatch {
   Reason reason = Reason::kMissing;
   int rank = 0;  // among the overloads that refuse a call: see of_refusal_rank()
   const ArgumentRecord* argument = nullptr;
-  Py_ssize_t item = -1;               // index of the offending item of a list; -1: the argument itself
-  Py_ssize_t given = 0, allowed = 0;  // kTooMany
-  Ref found;                          // the offending object, or the name of the unknown argument
-  std::string detail;                 // kUnknown: the most similar parameter name
+  Py_ssize_t item = -1;                       // index of the offending item of a list; -1: the argument itself
+  Py_ssize_t given = 0, allowed = 0;          // kTooMany
+  std::span<const ArgumentRecord> arguments;  // kTooMany: all that the function has
+  Ref found;                                  // the offending object, or the name of the unknown argument
+  std::string detail;                         // kUnknown: the most similar parameter name
 
   PyObject* raise(const char* function) const;  // returns NULL
 };

@@ -1,6 +1,7 @@
 #include "call.h"
 
 #include <oneflow/autograd.h>
+#include <oneflow/front_end.h>
 
 #include <algorithm>
 
@@ -21,6 +22,8 @@ bool call_runtime(const Overload& overload, const of_value* values, of_value* re
     UnlockedScope unlocked(of_call_is_long(overload.op, values, count));
     status = of_call(overload.op, values, count, results, static_cast<size_t>(overload.record->result_count));
   }
+  if (status != OF_OK) [[unlikely]]
+    of_error_set_caller(overload.parameters.function());
   return check(status);
 }
 

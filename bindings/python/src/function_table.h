@@ -86,9 +86,17 @@ struct SlotRecord {
   const char* function;
 };
 
+// A name that a function or a method has in another library, with what an error says of it.
+struct ElsewhereRecord {
+  const char* name;
+  const char* text;
+  bool is_method;
+};
+
 extern const std::span<const FunctionRecord> function_records;
 extern const std::span<const ResultTypeRecord> result_type_records;
 extern const std::span<const SlotRecord> slot_records;
+extern const std::span<const ElsewhereRecord> elsewhere_records;
 
 }  // namespace oneflow::python
 

@@ -13,6 +13,17 @@ std::string text_of(PyObject* object) {
   return "?";
 }
 
+// Returns "; pass dtype or device by name" for arguments of which some are passed by name only; else "".
+std::string by_name(std::span<const ArgumentRecord> arguments) {
+  std::vector<const char*> names;
+  for (const ArgumentRecord& each : arguments)
+    if (each.keyword_only) names.push_back(each.name);
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ") + std::string(names[i]);
+  return text.empty() ? "" : "; pass " + text + " by name";
+}
+
 std::string quoted(PyObject* object) { return "'" + text_of(object) + "'"; }
 
 }  // namespace
@@ -29,7 +40,7 @@ PyObject* Mismatch::raise(const char* function) const {
   switch (reason) {
     case Reason::kTooMany:
       text += "takes at most " + std::to_string(allowed) + " positional argument" + (allowed == 1 ? "" : "s") +
-              ", got " + std::to_string(given);
+              ", got " + std::to_string(given) + by_name(arguments);
       return python::raise(OF_TYPE_MISMATCH, text);
     case Reason::kMissing:
       return python::raise(OF_TYPE_MISMATCH, text + "missing argument " + name);

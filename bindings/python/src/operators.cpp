@@ -215,11 +215,11 @@ std::span<const char* const> options_of(const OverloadRecord& record) {
   return std::span(kOptions).first(count);
 }
 
-// Looks up the operators of a record in the runtime. Raises ImportError if one is missing: extension and runtime were
-// then built from different definitions.
-std::unique_ptr<Function> resolve(const FunctionRecord& record) {
+// Returns the function of a record, or its in-place form, under the name `name`. Looks up the operators in the runtime,
+// and raises ImportError if one is missing: extension and runtime were then built from different definitions.
+const Function* add_named(const FunctionRecord& record, const char* name) {
   const std::string prefix = *record.module != '\0' ? std::string(record.module) + "." : "";
-  auto function = std::make_unique<Function>(Function{&record, prefix + record.name, {}});
+  auto function = std::make_unique<Function>(Function{&record, prefix + name, {}});
   for (const OverloadRecord& overload : record.overloads) {
     const of_op op = of_op_find(overload.op);
     if (op == nullptr || overload.arguments.size() > kMaxArguments) {
@@ -233,7 +233,7 @@ std::unique_ptr<Function> resolve(const FunctionRecord& record) {
         {&overload, op, Parameters(function->name.c_str(), overload.arguments, overload.receiver, options_of(overload)),
          type != result_types.end() ? type->second : nullptr});
   }
-  return function;
+  return (functions[function->name] = std::move(function)).get();
 }
 
 // Returns the module "oneflow_py.<name>", which is created on first use, as are its parents.
@@ -254,25 +254,36 @@ Ref namespace_module(PyObject* module, std::string_view name) {
 }
 
 bool add_function(PyObject* module, const FunctionRecord& record) {
-  std::unique_ptr<Function> function = resolve(record);
+  const Function* function = add_named(record, record.name);
   if (function == nullptr) return false;
   Ref home = namespace_module(module, record.module);
-  Ref object = make_operator(function.get(), Form::kFunction);
+  Ref object = make_operator(function, Form::kFunction);
   if (!home || !object || PyModule_AddObjectRef(home.get(), record.name, object.get()) != 0) return false;
   PyObject* tensors = reinterpret_cast<PyObject*>(tensor_type);
   if (record.is_method) {
-    Ref method = make_operator(function.get(), Form::kMethod);
+    Ref method = make_operator(function, Form::kMethod);
     if (method && record.is_attribute)
       method = Ref(PyObject_CallOneArg(reinterpret_cast<PyObject*>(&PyProperty_Type), method.get()));
     if (!method || PyObject_SetAttrString(tensors, record.name, method.get()) != 0) return false;
   }
   if (record.in_place != nullptr) {
-    Ref form = make_operator(function.get(), Form::kInPlace);
+    const Function* in_place = add_named(record, record.in_place);
+    Ref form = in_place != nullptr ? make_operator(in_place, Form::kInPlace) : Ref();
     PyObject* owner = record.is_method ? tensors : home.get();
     if (!form || PyObject_SetAttrString(owner, record.in_place, form.get()) != 0) return false;
   }
-  functions[function->name] = std::move(function);
   return true;
+}
+
+// Implements _elsewhere(methods): returns what errors say of the names that functions or methods have elsewhere.
+PyObject* elsewhere(PyObject*, PyObject* methods) {
+  Ref texts(PyDict_New());
+  for (const ElsewhereRecord& record : elsewhere_records) {
+    if (record.is_method != (methods == Py_True)) continue;
+    Ref text(texts ? PyUnicode_FromString(record.text) : nullptr);
+    if (!text || PyDict_SetItemString(texts.get(), record.name, text.get()) != 0) return nullptr;
+  }
+  return texts.release();
 }
 
 PyTypeObject* add_type(PyObject* module, PyType_Spec* spec) {
@@ -293,6 +304,11 @@ PyObject* call_function(std::string_view name, std::span<PyObject* const> args) 
 }
 
 bool add_operators(PyObject* module) {
+  static PyMethodDef functions_of_names[] = {
+      {"_elsewhere", elsewhere, METH_O,
+       "_elsewhere(methods, /)\n--\n\nReturns the texts of errors by names elsewhere."},
+      {nullptr, nullptr, 0, nullptr}};
+  if (PyModule_AddFunctions(module, functions_of_names) != 0) return false;
   function_type = add_type(module, &function_spec);
   method_type = add_type(module, &method_spec);
   if (function_type == nullptr || method_type == nullptr || !add_result_types(module)) return false;

@@ -49,8 +49,8 @@ class CollectivesTest < OneFlowTest
   def test_the_error_names_an_unknown_device
     x = tensor([1])
     error = assert_raises(OneFlow::DeviceError) { OneFlow::Comm.broadcast(x, %w[cpu cpu:9]) }
-    assert_match(/\Acomm.broadcast: there is no device 'cpu:9'/, error.message)
-    assert_error(OneFlow::TypeMismatch, "comm.broadcast: devices must be Array of devices, got Integer") do
+    assert_match(/\AComm.broadcast: there is no device 'cpu:9'/, error.message)
+    assert_error(OneFlow::TypeMismatch, "Comm.broadcast: devices must be Array of devices, got Integer") do
       OneFlow::Comm.broadcast(x, 3)
     end
   end

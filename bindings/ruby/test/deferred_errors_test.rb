@@ -51,8 +51,8 @@ class DeferredErrorsTest < OneFlowTest
 
   def test_the_error_of_a_collective_names_the_collective
     calls = {
-      "comm.all_reduce" => ->(tensors) { OneFlow::Comm.all_reduce(tensors, op: "prod") },
-      "comm.gather" => ->(tensors) { [OneFlow::Comm.gather(tensors, dim: 1)] }
+      "Comm.all_reduce" => ->(tensors) { OneFlow::Comm.all_reduce(tensors, op: "prod") },
+      "Comm.gather" => ->(tensors) { [OneFlow::Comm.gather(tensors, dim: 1)] }
     }
     calls.each do |name, call|
       tensors = DEVICES.map { |device| OneFlow.ones([4, 4], device:) }

@@ -209,9 +209,9 @@ class DevicesTest < OneFlowTest
 
   def test_mixed_devices
     x = far
-    text = "add: other must be on far:0, as input is, got a tensor on cpu:0"
-    assert_error(OneFlow::DeviceError, text) { x + tensor([1.0]) }
-    assert_error(OneFlow::DeviceError, text) { x.add!(tensor([1.0])) }
+    text = "other must be on far:0, as input is, got a tensor on cpu:0"
+    assert_error(OneFlow::DeviceError, "add: #{text}") { x + tensor([1.0]) }
+    assert_error(OneFlow::DeviceError, "add!: #{text}") { x.add!(tensor([1.0])) }
     assert_raises(OneFlow::DeviceError) { OneFlow.cat([x, tensor([[1.0, 2.0]])]) }
     assert_raises(OneFlow::DeviceError) { OneFlow.add(x, x, out: OneFlow.ones(2, 2)) }
     assert_raises(OneFlow::DeviceError) { x + x.to("far:1") }

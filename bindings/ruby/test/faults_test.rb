@@ -231,7 +231,7 @@ class FaultsTest < OneFlowTest
     all.drop(1).each do |y|
       text = "must be on accel:0, as input is, got a tensor on #{y.device}"
       assert_error(OneFlow::DeviceError, "mul: other #{text}") { x * y }
-      assert_error(OneFlow::DeviceError, "mul: other #{text}") { x.mul!(y) }
+      assert_error(OneFlow::DeviceError, "mul!: other #{text}") { x.mul!(y) }
       text = "add: other must be on #{y.device}, as input is, got a tensor on accel:0"
       assert_error(OneFlow::DeviceError, text) { y + x }
       [

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from codegen.language import Language
-from codegen.model import DTYPES, Call, Definitions, DTypeSet, ErrorCase, Example, Function, Literal, Op, Type
+from codegen.model import DTYPES, Call, Definitions, ErrorCase, Example, Function, Literal, Op, Type
 from codegen.names import camel, known_words, source_files
 from codegen.signature import parse_type
 from codegen.target import Output
@@ -72,7 +72,7 @@ class Js(Language):
         renamed = {word: camel(word) for word in sorted(known_words(definitions))}
         for template in ("functions.js", "index.mjs", "index.d.ts", "index.d.mts"):
             text = self._templates.render(
-                f"{template}.j2", functions=offered, sources=sources, words=renamed, dtypes=DTYPES
+                f"{template}.j2", functions=offered, sources=sources, words=renamed, dtypes=DTYPES, language=self
             )
             yield Output(f"{FOLDER}/{template}", text)
         for source in sources:
@@ -91,7 +91,7 @@ class Js(Language):
             expected_word=words.expected_word,
             item_word=words.item_word,
             declare=typescript,
-            takes_indices=lambda argument, op: argument.type.is_tensor and op.accepted(argument) is DTypeSet.INDEX,
+            takes_integers=lambda argument, op: op.takes_integers(argument),
             top_names=top_names,
             namespaces=namespaces,
         )

@@ -12,6 +12,7 @@ import yaml
 from codegen.language import Language
 from codegen.model import DTYPES, Call, Definitions, ErrorCase, Example, Function, Literal, Op, Type
 from codegen.names import identifier, source_files, with_parents
+from codegen.printer import string
 from codegen.target import Output
 from codegen.targets.python import stubs, table, words
 from codegen.targets.python.table import PythonFunction
@@ -52,6 +53,8 @@ class Python(Language):
             operators=stubs.operators,
             identifier=identifier,
             public=self._public_name,
+            string=string,
+            elsewhere=self.elsewhere,
         )
         shared = {
             "sources": sources,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cached_property, partial
 from itertools import groupby
@@ -10,6 +11,7 @@ from pathlib import PurePath
 from codegen.language import Language
 from codegen.model import Call, Definitions, ErrorCase, Function, Literal, Type
 from codegen.names import identifier, pascal, source_files, with_parents
+from codegen.printer import string
 from codegen.target import Output
 from codegen.targets.ruby import documentation, table, testing, words
 
@@ -33,6 +35,7 @@ class Ruby(Language):
         templates = self.templates.add(
             identifier=identifier,
             pascal=pascal,
+            string=string,
             argument_row=table.argument_row,
             overload_row=table.overload_row,
             definition=table.definition,
@@ -47,7 +50,12 @@ class Ruby(Language):
         )
         for name in ("functions.cpp", "functions.rbs", "documentation.rb"):
             text = templates.render(
-                f"{name}.j2", entries=self.entries, name_spaces=self.name_spaces, ops=definitions.ops, sources=sources
+                f"{name}.j2",
+                entries=self.entries,
+                name_spaces=self.name_spaces,
+                ops=definitions.ops,
+                sources=sources,
+                language=self,
             )
             yield Output(f"{FOLDER}/{name}", text)
         for file, ops in groupby(definitions.ops, key=lambda op: op.location.file):
@@ -91,6 +99,14 @@ class Ruby(Language):
         space, _, name = self.names.of(function.name, marked, reserved=words.MEMBERS).rpartition(".")
         return f"{words.module_name(space)}.{name}" if space else name
 
+    def own_name(self, name: str) -> str:
+        if name in self._functions:
+            return super().own_name(name)
+        if name in with_parents(function.namespace for function in self.definitions.functions if function.namespace):
+            return words.module_name(name)
+        space, _, leaf = name.rpartition(".")
+        return f"{words.module_name(space)}.{leaf}" if space else name
+
     def argument_name(self, name: str) -> str:
         return name
 
@@ -106,6 +122,11 @@ class Ruby(Language):
 
     def error_class(self, case: ErrorCase) -> str:
         return f"OneFlow::{case.raises}"
+
+    def error_text(self, case: ErrorCase) -> str:
+        """Returns the error text with the names that functions have in Ruby: `optim.sgd_` becomes `Optim.sgd!`."""
+        text = super().error_text(case)
+        return re.sub(r"\b[a-z][\w.]*\w", lambda match: self._public.get(match.group(), match.group()), text)
 
     def literal_text(self, value: Literal) -> str:
         return words.literal(value)

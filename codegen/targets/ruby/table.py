@@ -77,9 +77,14 @@ class RubyFunction:
     @property
     def row(self) -> str:
         """Returns the initializer of a Function."""
-        names = (self.name_space, self.name, self.function.name, self.method, self.operator, self.in_place)
+        forms = (self.method, self.operator, self.in_place, self._full(self.in_place))
+        names = (self.name_space, self.name, self._full(self.name), self.function.name, *forms)
         takes_equation = boolean(self.function.takes_equation)
         return ", ".join((*map(string, names), takes_equation, self.variable, str(len(self.function.overloads))))
+
+    def _full(self, name: str | None) -> str | None:
+        """Returns a name with that of the module: `Comm.all_reduce`."""
+        return f"{self.name_space}.{name}" if name and self.name_space else name
 
     @property
     def is_enumerable(self) -> bool:

@@ -1,5 +1,5 @@
-/* What the front ends of all languages decide alike: which calls are long, which name a misspelt one stands for, and
- * the equations of labelled operands. */
+/* What the front ends of all languages decide alike: which calls are long, which name a misspelt one stands for, the
+ * name that an error begins with, and the equations of labelled operands. */
 #ifndef ONEFLOW_FRONT_END_H_
 #define ONEFLOW_FRONT_END_H_
 
@@ -44,6 +44,10 @@ OF_API int32_t of_refusal_rank(of_refusal reason, int32_t reached, bool is_likel
  * insertions, deletions and replacements of bytes, if these are at most a third of the bytes of the word, or one.
  * Returns -1 if there is none, and for words of more than 64 bytes. Names that are NULL are skipped. */
 OF_API int32_t of_nearest_name(const char* word, const char* const* names, size_t count);
+
+/* Makes the text of the calling thread's last failure begin with the name `caller` of a function that is not that of
+ * its operator: an alias, or the in-place form. A deferred error keeps its text, since another call has caused it. */
+OF_API void of_error_set_caller(const char* caller);
 
 /* The most labels of an operand: one for each dimension, and an ellipsis that stands for none. */
 #define OF_MAX_LABELS (OF_MAX_RANK + 1)

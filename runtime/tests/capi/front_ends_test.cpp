@@ -88,6 +88,17 @@ TEST(FrontEndTest, NamesAreNearIfAThirdOfTheirBytesDiffers) {
   EXPECT_EQ(of_nearest_name("dim", names, 0), -1);
 }
 
+TEST(FrontEndTest, AnErrorBeginsWithTheFunctionThatWasCalled) {
+  of_fail(OF_SHAPE_ERROR, "clamp: min: 2");
+  of_error_set_caller("clip_");
+  EXPECT_STREQ(of_last_error(), "clip_: min: 2");
+  of_error_set_caller(nullptr);
+  EXPECT_STREQ(of_last_error(), "clip_: min: 2");
+  of_fail(OF_OUT_OF_MEMORY, "out of host memory");
+  of_error_set_caller("clip");
+  EXPECT_STREQ(of_last_error(), "out of host memory");
+}
+
 TEST(FrontEndTest, TheTermOfTheMostAndLargestLabelsFits) {
   char term[OF_TERM_SIZE];
   std::vector<int64_t> labels(OF_MAX_LABELS, INT32_MAX);

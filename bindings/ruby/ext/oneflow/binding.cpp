@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 #include <string>
 
 #include "errors.h"
@@ -238,7 +239,7 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
       return fail(failure, {Failure::kType, rank, &argument, converter.wrong_value(), converter.wrong_item(), nullptr});
     }
   }
-  if (call->out != Qundef && !is_out(site.function->full_name, overload, call->out)) {
+  if (call->out != Qundef && !is_out(name_of_call(site), overload, call->out)) {
     const int rank = of_refusal_rank(OF_REFUSAL_VALUE, overload.argument_count, false);
     return fail(failure, {Failure::kType, rank, &out_of(overload), call->out, -1, nullptr});
   }
@@ -251,14 +252,21 @@ bool bind_overload(const CallSite& site, const Overload& overload, BoundCall* ca
   return true;
 }
 
+// Returns the names of the arguments that are passed by name only, in an Array.
+VALUE by_name_only(const Overload& overload) {
+  const VALUE names = rb_ary_new();
+  for (const Argument& argument : std::span(overload.arguments, static_cast<size_t>(overload.argument_count)))
+    if (argument.keyword_only) rb_ary_push(names, rb_str_new_cstr(argument.name));
+  return names;
+}
+
 [[noreturn]] void raise_failure(const CallSite& site, const Overload& overload, const Failure& failure) {
-  const char* function = site.function->full_name;
+  const char* function = name_of_call(site);
   switch (failure.reason) {
     case Failure::kTooMany: {
       const bool bound = site.receiver != Qundef && overload.receiver < overload.positional_count;
       const int most = overload.positional_count - bound;
-      raise(OF_TYPE_MISMATCH, "%s: takes at most %d positional argument%s, got %d", function, most,
-            most == 1 ? "" : "s", site.count);
+      raise_too_many(function, most, site.count, by_name_only(overload));
     }
     case Failure::kMissing:
       raise(OF_TYPE_MISMATCH, "%s: missing argument %s", function, failure.argument->name);
@@ -340,6 +348,18 @@ of_device device_of_call(const CallSite& site) {
 }
 
 }  // namespace
+
+void raise_too_many(const char* function, int most, int given, VALUE named) {
+  VALUE hint = rb_str_new_cstr("");
+  if (RARRAY_LEN(named) > 0) {
+    const VALUE last = rb_ary_pop(named);
+    const VALUE others = rb_ary_join(named, rb_str_new_cstr(", "));
+    hint =
+        rb_sprintf("; pass %" PRIsVALUE "%s%" PRIsVALUE " by name", others, RARRAY_LEN(named) > 0 ? " or " : "", last);
+  }
+  raise(OF_TYPE_MISMATCH, "%s: takes at most %d positional argument%s, got %d%" PRIsVALUE, function, most,
+        most == 1 ? "" : "s", given, hint);
+}
 
 void bind(const CallSite& site, BoundCall* call) {
   const Overload* furthest = nullptr;

@@ -17,6 +17,11 @@ struct CallSite {
   VALUE kept;      // keeps `values` alive where they are not the caller's: the Array that holds them, or Qundef
 };
 
+// Returns the name of the called function, in the form that the call has, for error texts.
+inline const char* name_of_call(const CallSite& site) {
+  return site.in_place ? site.function->full_in_place : site.function->full_name;
+}
+
 // The overload that a call resolved to, with its arguments converted.
 struct BoundCall {
   explicit BoundCall(const char* function) : converter(function) {}
@@ -28,6 +33,10 @@ struct BoundCall {
   VALUE given[kMaxArguments];  // the objects that the arguments were converted from, or Qundef
   of_value arguments[kMaxArguments];
 };
+
+// Raises TypeMismatch for more positional arguments than the `most` that a function takes. `named` is an Array of the
+// names of the other arguments.
+[[noreturn]] void raise_too_many(const char* function, int most, int given, VALUE named);
 
 // Binds the call to the first overload that accepts the arguments: first as they are, so that tensors, numbers and
 // Arrays tell the overloads apart, then with Arrays and numbers in place of tensors. If none does, raises the error of

@@ -1,6 +1,7 @@
 #include "call.h"
 
 #include <oneflow/autograd.h>
+#include <oneflow/front_end.h>
 
 #include <algorithm>
 #include <cmath>
@@ -21,7 +22,10 @@ void run(const BoundCall& call, of_value* results, Interrupted when_interrupted 
   const auto work = [&] {
     return of_call(overload.op, call.arguments, overload.argument_count, results, overload.result_count);
   };
-  check(run_native(of_call_is_long(overload.op, call.arguments, overload.argument_count), work, when_interrupted));
+  const bool is_long = of_call_is_long(overload.op, call.arguments, overload.argument_count);
+  const of_status status = run_native(is_long, work, when_interrupted);
+  if (status != OF_OK) of_error_set_caller(call.converter.function());
+  check(status);
 }
 
 // Returns whether a call with new results can be repeated.
@@ -136,7 +140,7 @@ VALUE call_function(const Function& function, int count, VALUE* values, VALUE re
 }
 
 VALUE call_on_list(const Function& function, int count, VALUE* values) {
-  BoundCall call(function.full_name);
+  BoundCall call(function.full_in_place);
   CallSite site = site_of(function, count, values, Qundef);
   site.in_place = true;
   bind(site, &call);
@@ -150,7 +154,7 @@ VALUE call_on_list(const Function& function, int count, VALUE* values) {
 }
 
 VALUE call_in_place(const Function& function, int count, VALUE* values, VALUE receiver) {
-  BoundCall call(function.full_name);
+  BoundCall call(function.full_in_place);
   CallSite site = site_of(function, count, values, receiver);
   site.in_place = true;
   bind(site, &call);

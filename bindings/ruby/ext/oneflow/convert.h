@@ -29,6 +29,8 @@ class Converter {
     device_ = device;
   }
 
+  const char* function() const { return function_; }
+
   // After a failed conversion: the value of the wrong type, and its index if it is an item of a list, else -1.
   int wrong_item() const { return wrong_item_; }
   VALUE wrong_value() const { return wrong_value_; }

@@ -1,5 +1,7 @@
 #include "define.h"
 
+#include <ruby/ractor.h>
+
 #include "errors.h"
 #include "tensor.h"
 
@@ -39,6 +41,16 @@ VALUE owner_of(VALUE module, const char* name_space) {
   return module;
 }
 
+// Defines the private constant `constant`: a Hash of the names of functions or methods elsewhere, with what errors say.
+void define_texts(VALUE module, const char* constant, bool methods) {
+  const VALUE texts = rb_hash_new();
+  for (const ElsewhereName& each : elsewhere_table)
+    if (each.is_method == methods)
+      rb_hash_aset(texts, rb_utf8_str_new_cstr(each.name), rb_utf8_str_new_cstr(each.text));
+  rb_define_const(module, constant, rb_ractor_make_shareable(texts));
+  rb_funcall(module, rb_intern("private_constant"), 1, ID2SYM(rb_intern(constant)));
+}
+
 }  // namespace
 
 VALUE weak_number_value(VALUE self) { return rb_ivar_get(self, value_id); }
@@ -59,6 +71,11 @@ void prepare_arguments(Overload& overload) {
     for (long k = 0; k < RARRAY_LEN(others); ++k)
       argument.other_symbols[k] = ID2SYM(rb_intern_str(RARRAY_AREF(others, k)));
   }
+}
+
+void define_elsewhere(VALUE module) {
+  define_texts(module, "FUNCTIONS_ELSEWHERE", false);
+  define_texts(module, "METHODS_ELSEWHERE", true);
 }
 
 void define_function(VALUE module, Function& function, const EntryPoints& entry_points) {

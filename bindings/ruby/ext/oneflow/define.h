@@ -21,6 +21,9 @@ struct EntryPoints {
 // of WeakNumber as well.
 void define_weak_numbers(VALUE module);
 
+// Defines the private constants FUNCTIONS_ELSEWHERE and METHODS_ELSEWHERE, which lib/oneflow/elsewhere.rb reads.
+void define_elsewhere(VALUE module);
+
 // Sets the keyword Symbols of an overload's arguments.
 void prepare_arguments(Overload& overload);
 

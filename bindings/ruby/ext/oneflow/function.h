@@ -5,6 +5,7 @@
 #include <ruby.h>
 
 #include <cstdint>
+#include <span>
 
 namespace oneflow::ruby {
 
@@ -65,18 +66,31 @@ struct Overload {
 };
 
 struct Function {
-  const char* name_space = nullptr;  // "Comm" for OneFlow::Comm, NULL for OneFlow itself
-  const char* name = nullptr;        // NULL: a hand-written function
-  const char* full_name = nullptr;   // "comm.all_reduce": the name in error texts
-  const char* method = nullptr;      // the method of Tensor, or NULL
-  const char* operator_ = nullptr;   // the Ruby operator, such as "+", or NULL
-  const char* in_place = nullptr;    // the in-place form, such as "add!", or NULL
-  bool takes_equation = false;       // whether labelled operands may replace the equation: see labelled.h
+  const char* name_space = nullptr;     // "Comm" for OneFlow::Comm, NULL for OneFlow itself
+  const char* name = nullptr;           // NULL: a hand-written function
+  const char* full_name = nullptr;      // "Comm.all_reduce": the name in error texts
+  const char* record_name = nullptr;    // "comm.all_reduce": the name in texts of the runtime, or NULL
+  const char* method = nullptr;         // the method of Tensor, or NULL
+  const char* operator_ = nullptr;      // the Ruby operator, such as "+", or NULL
+  const char* in_place = nullptr;       // the in-place form, such as "add!", or NULL
+  const char* full_in_place = nullptr;  // "Comm.all_reduce!": its name in error texts
+  bool takes_equation = false;          // whether labelled operands may replace the equation: see labelled.h
   Overload* overloads = nullptr;
   int overload_count = 0;
 };
 
 // Defines all public functions, methods and operators. The definition is generated.
 void define_functions(VALUE module);
+
+// A name that a function or a method has in another library, with what an error says of it.
+struct ElsewhereName {
+  const char* name;
+  const char* text;
+  bool is_method;
+};
+
+// The generated tables.
+extern const std::span<const Function> function_table;
+extern const std::span<const ElsewhereName> elsewhere_table;
 
 }  // namespace oneflow::ruby

@@ -15,7 +15,28 @@ namespace {
 VALUE shape(VALUE self) { return to_ruby(of_tensor_sizes(handle_of(self)), of_tensor_rank(handle_of(self))); }
 VALUE strides(VALUE self) { return to_ruby(of_tensor_strides(handle_of(self)), of_tensor_rank(handle_of(self))); }
 VALUE ndim(VALUE self) { return INT2FIX(of_tensor_rank(handle_of(self))); }
-VALUE size(VALUE self) { return LL2NUM(of_tensor_count(handle_of(self))); }
+VALUE count(VALUE self) { return LL2NUM(of_tensor_count(handle_of(self))); }
+
+// tensor.size is the number of elements, and tensor.size(dim) the size of a dimension.
+VALUE size(int given, VALUE* values, VALUE self) {
+  rb_check_arity(given, 0, 1);
+  if (given == 0) return count(self);
+  const of_tensor tensor = handle_of(self);
+  const int rank = of_tensor_rank(tensor);
+  int64_t dim;
+  if (!RB_INTEGER_TYPE_P(values[0]))
+    raise(OF_TYPE_MISMATCH, "size: dim must be Integer, got %" PRIsVALUE, type_description(values[0]));
+  if (!int64_of(values[0], &dim) || dim < -rank || dim >= rank) {
+    if (rank == 0)
+      raise(OF_INDEX_OUT_OF_RANGE, "size: dim must be absent for a tensor with 0 dimensions, got %" PRIsVALUE,
+            values[0]);
+    raise(OF_INDEX_OUT_OF_RANGE,
+          "size: dim must be between %d and %d for a tensor with %d dimension%s, got %" PRIsVALUE, -rank, rank - 1,
+          rank, rank == 1 ? "" : "s", values[0]);
+  }
+  return LL2NUM(of_tensor_sizes(tensor)[dim < 0 ? dim + rank : dim]);
+}
+
 VALUE dtype(VALUE self) { return dtype_symbol(of_tensor_dtype(handle_of(self))); }
 VALUE device(VALUE self) { return device_string(info_of(self).device); }
 VALUE contiguous_p(VALUE self) { return info_of(self).is_contiguous ? Qtrue : Qfalse; }
@@ -120,7 +141,9 @@ void define_tensor_properties() {
   rb_define_method(tensor_class, "shape", shape, 0);
   rb_define_method(tensor_class, "strides", strides, 0);
   rb_define_method(tensor_class, "ndim", ndim, 0);
-  rb_define_method(tensor_class, "size", size, 0);
+  rb_define_method(tensor_class, "size", size, -1);
+  rb_define_method(tensor_class, "numel", count, 0);
+  rb_define_method(tensor_class, "nelement", count, 0);
   rb_define_method(tensor_class, "dtype", dtype, 0);
   rb_define_method(tensor_class, "device", device, 0);
   rb_define_method(tensor_class, "contiguous?", contiguous_p, 0);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "array_reader.h"
+#include "binding.h"
 #include "convert.h"
 #include "errors.h"
 #include "memory.h"
@@ -133,8 +134,12 @@ VALUE as_leaf(const char* function, VALUE tensor, const Options& options) {
 
 // OneFlow.tensor(data, dtype: nil, device: nil, requires_grad: false)
 VALUE tensor(int count, VALUE* values, VALUE) {
-  VALUE data, keywords;
-  rb_scan_args(count, values, "1:", &data, &keywords);
+  VALUE data, others, keywords;
+  rb_scan_args(count, values, "1*:", &data, &others, &keywords);
+  if (RARRAY_LEN(others) > 0) {
+    const VALUE named = rb_str_split(rb_str_new_cstr("dtype device requires_grad"), " ");
+    raise_too_many("tensor", 1, static_cast<int>(RARRAY_LEN(others)) + 1, named);
+  }
   const Options options = options_of("tensor", keywords, 3);
   if (is_tensor(data)) return as_leaf("tensor", tensor_from_tensor(data, options), options);
   return as_leaf("tensor", tensor_from_array("tensor: data", data, options.dtype, options.device), options);

@@ -27,6 +27,7 @@ extern "C" __attribute__((visibility("default"))) void Init_oneflow() {
   define_tensor_class(module);
   define_weak_numbers(module);
   define_functions(module);
+  define_elsewhere(module);
   define_expressions(module);
   define_generators(module);
   define_native_data(module);

@@ -18,8 +18,6 @@ module OneFlow
     define_method(HOST.partition(":").first) { device == HOST ? self : to_device(HOST) }
 
     alias rank ndim
-    alias numel size
-    alias nelement size
 
     # Returns a view with the dimensions in reverse order.
     def T = permute((0...ndim).to_a.reverse) # rubocop:disable Naming/MethodName
