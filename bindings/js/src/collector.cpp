@@ -26,9 +26,7 @@ Collector::Collector(Environment& environment) : environment_(environment) {
   of_set_memory_pressure_callback(relieve, nullptr);
 }
 
-bool Collector::relieve(void*, uint64_t) {
-  return of_worker != nullptr ? of_worker->ask() : collect();
-}
+bool Collector::relieve(void*, uint64_t) { return of_worker != nullptr ? of_worker->ask() : collect(); }
 
 bool Collector::collect() {
   const auto run = [](const Collector* each) { return each->environment_.run_garbage_collector(); };

@@ -12,8 +12,8 @@ namespace oneflow::node {
 
 class Environment;
 
-// Collects the garbage of one environment when the runtime runs out of memory: it then tries the allocation once more, in
-// the middle of a call, which therefore runs once.
+// Collects the garbage of one environment when the runtime runs out of memory: it then tries the allocation once more,
+// in the middle of a call, which therefore runs once.
 //
 // On a JavaScript thread, the collection runs at once. A worker thread must not touch JavaScript: it asks the thread of
 // its environment for a collection, and waits for a limited time, because that thread may itself wait for what the

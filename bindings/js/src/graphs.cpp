@@ -135,9 +135,7 @@ class LoadTask : public Task {
     session_.reset(session);
     return status;
   }
-  Napi::Value finish(Environment& environment) override {
-    return session_to_js(environment, std::move(session_));
-  }
+  Napi::Value finish(Environment& environment) override { return session_to_js(environment, std::move(session_)); }
 
  private:
   const std::string path_;
@@ -174,9 +172,7 @@ class LoadOnnxTask : public Task {
     const of_status status = of_onnx_load(path_.c_str(), &options, &graph);
     return status == OF_OK ? open_session(graph, session_) : status;
   }
-  Napi::Value finish(Environment& environment) override {
-    return session_to_js(environment, std::move(session_));
-  }
+  Napi::Value finish(Environment& environment) override { return session_to_js(environment, std::move(session_)); }
 
  private:
   const std::string path_;
