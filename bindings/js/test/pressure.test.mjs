@@ -72,7 +72,7 @@ testProgram('a batch norm that fails leaves both statistics as they were', `
   const isAsBefore = () => mean.equal(before[0]) && variance.equal(before[1]);
   let failures = 0;
   for (let at = 1; ; at++) {
-    const clones = [mean.clone(), variance.clone()]; // with which a statistic shares its memory until it is written
+    const clones = [flow.tensor(mean), flow.tensor(variance)]; // with which a statistic shares its memory until it is written
     flow.emptyCache('accel');
     flow.setOption('accel_fail_from:0', at);
     let result = null;
