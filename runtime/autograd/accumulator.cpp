@@ -27,14 +27,14 @@ void Accumulator::set_grad(TensorRef grad) {
 }
 
 void Accumulator::add(TensorRef grad, bool records) {
-  TensorRef replaced;  // freed without the lock
-  const std::lock_guard lock(mutex_);
-  if (!grad_) {
-    grad_ = records || is_own(*grad) ? std::move(grad) : call_operator(kClone, grad);
-  } else if (records || grad_->carried_layers() != 0) {
-    replaced = std::exchange(grad_, call_operator(kAdd, grad_, grad));
+  const std::lock_guard one_at_a_time(adding_);
+  const TensorRef present = this->grad();
+  if (!present) {
+    set_grad(records || is_own(*grad) ? std::move(grad) : call_operator(kClone, grad));
+  } else if (records || present->carried_layers() != 0) {
+    set_grad(call_operator(kAdd, present, grad));
   } else {
-    call_into("add", *grad_, *kAdd, grad_, grad);
+    call_into("add", *present, *kAdd, present, grad);
   }
 }
 

@@ -25,7 +25,10 @@ class Accumulator final : public RefCounted<Accumulator> {
   void destroy() noexcept { delete this; }
 
  private:
-  std::mutex mutex_;
+  // Held by passes while they add, which may take memory and so wait for other threads to release some. These must not
+  // wait for the pass in turn: no other function takes it.
+  std::recursive_mutex adding_;
+  std::mutex mutex_;  // guards grad_
   TensorRef grad_;
   Hooks hooks_;
 };

@@ -30,6 +30,7 @@ class OperatorNode final : public Node {
   };
   // The memory of the arguments of a call of a gradient.
   struct Inputs;
+  class Reading;
 
   explicit OperatorNode(const Call& call) : op_(call.op), name_(call.name) {}
   void add_edges(const Call& call, const GradientRule& rule);
@@ -41,7 +42,8 @@ class OperatorNode final : public Node {
   const Operator& op_;
   const char* const name_;
   std::vector<Target> targets_;  // of the edges
-  std::mutex mutex_;             // guards what is saved
+  std::mutex mutex_;             // guards the next two members, and the rest while nobody reads it
+  int readers_ = 0;              // passes that read what is saved
   bool is_released_ = false;
   std::vector<SavedValue> arguments_;
   std::vector<SavedTensor> results_;

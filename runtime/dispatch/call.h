@@ -129,6 +129,10 @@ Tensor& prepare_result(Call& call, int position, Sizes sizes, of_dtype dtype, Al
 // Like prepare_result(), for kernels that only write elements of type `dtype`, and do not allow aliasing.
 Tensor& prepare_exact_result(Call& call, int position, Sizes sizes, of_dtype dtype);
 
+// Makes the memory of all arguments that the operator writes to writable, before a body writes to the first of them:
+// where memory runs out, none is written.
+void prepare_writes(const Call& call);
+
 // Returns the caller's tensors for the results of an operator that returns a list; empty if the list is to be
 // allocated.
 std::span<const of_tensor> destination_list(const Call& call);

@@ -70,6 +70,8 @@ class Body {
   template <class... Values>
   TensorRef call(const OperatorName& name, Values&&... values) {
     const of_value arguments[] = {to_value(values)...};
+    if ((*name).writes_arguments()) [[unlikely]]
+      prepare_writes(call_);
     of_value result{};
     const Tensor* donated = nullptr;
     (..., find_donated<Values>(values, donated));
@@ -83,7 +85,10 @@ class Body {
     const of_value arguments[] = {to_value(values)...};
     of_value results[count];
     for (size_t i = 0; i < count; ++i) results[i] = to_value(*to_tensor(targets[i]));
-    if (!call_.infer_only) return call_inside(*name, call_.name, arguments, results, false);
+    if (!call_.infer_only) {
+      prepare_writes(call_);
+      return call_inside(*name, call_.name, arguments, results, false);
+    }
     for (const of_tensor target : targets) ForeseenWrites::note(*to_tensor(target));
     WorkCounter::count_left_out(*name, call_.name, arguments);
   }
@@ -95,6 +100,7 @@ class Body {
     const TensorRef target = share(*to_tensor(arguments[written].as.tensor));
     of_value result = to_value(target);
     if (!call_.infer_only) {
+      prepare_writes(call_);
       call_inside(*name, call_.name, arguments, {&result, 1}, false);
       return target;
     }

@@ -36,24 +36,32 @@ class HostCopy {
   const Tensor& original() const { return original_; }
   const Tensor& tensor() const { return *copy_; }
 
+  // Allocates what write_back() needs.
+  void prepare_write_back() {
+    original_.storage()->make_writable();
+    if (has_gaps()) present_ = Buffer::allocate(kHost, static_cast<uint64_t>(span_.bytes));
+  }
+
   // Writes the elements back. Those between them, if the tensor is a view with gaps, keep their present values.
   void write_back() const {
     if (span_.bytes == 0) return;
     const auto bytes = static_cast<uint64_t>(span_.bytes);
     char* const there = static_cast<char*>(original_.mutable_data()) - span_.before;
     const char* const first = static_cast<const char*>(copy_->data());
-    if (original_.bytes() == span_.bytes) return copy_from_host(original_.device(), there, first - span_.before, bytes);
-    const Ref<Buffer> present = Buffer::allocate(kHost, bytes);
-    copy_to_host(present->data(), original_.device(), there, bytes);
-    copy_strided(static_cast<char*>(present->data()) + span_.before, original_.strides(), first, original_.strides(),
+    if (!has_gaps()) return copy_from_host(original_.device(), there, first - span_.before, bytes);
+    copy_to_host(present_->data(), original_.device(), there, bytes);
+    copy_strided(static_cast<char*>(present_->data()) + span_.before, original_.strides(), first, original_.strides(),
                  original_.sizes(), original_.element_bytes());
-    copy_from_host(original_.device(), there, present->data(), bytes);
+    copy_from_host(original_.device(), there, present_->data(), bytes);
   }
 
  private:
+  bool has_gaps() const { return original_.bytes() != span_.bytes; }
+
   const Tensor& original_;
   const Span span_;
   TensorRef copy_;
+  Ref<Buffer> present_;
 };
 
 // The host copies of the tensors of a call.
@@ -71,12 +79,11 @@ class HostCopies {
     return to_value(std::span(list));
   }
 
-  // Writes the copies of the tensors of a value back.
-  void write_back(const of_value& value) const {
-    for_each_given({&value, 1}, [&](const Tensor& tensor) {
-      for (const HostCopy& copy : copies_)
-        if (&copy.original() == &tensor) copy.write_back();
-    });
+  // Writes the copies of the tensors of `call` that it has written back to their originals: all of them, unless there
+  // is no memory for that.
+  void write_back(const Call& call) {
+    for_each_written(call, [](HostCopy& copy) { copy.prepare_write_back(); });
+    for_each_written(call, [](const HostCopy& copy) { copy.write_back(); });
   }
 
   // Returns the tensor for a result: the original of a copy, or a new one on the device.
@@ -87,6 +94,20 @@ class HostCopies {
   }
 
  private:
+  template <class Visit>
+  void for_each_written(const Call& call, Visit visit) {
+    const auto visit_copies = [&](std::span<const of_value> values) {
+      for_each_given(values, [&](const Tensor& tensor) {
+        for (HostCopy& copy : copies_)
+          if (&copy.original() == &tensor) visit(copy);
+      });
+    };
+    const auto& declared = call.schema().arguments;
+    for (size_t i = 0; i < declared.size(); ++i)
+      if (declared[i].is_written) visit_copies({&call.arguments[i], 1});
+    visit_copies(call.results);
+  }
+
   // Returns the copy of a tensor, or the tensor itself if it is on another device, where the operator takes it from.
   const Tensor& of(const Tensor& tensor) {
     if (!(tensor.device() == device_)) return tensor;
@@ -138,9 +159,7 @@ void run_on_host(Call& call) {
   run_below(call, host_call);
   get_device(kHost).synchronize();
 
-  for (size_t i = 0; i < declared.size(); ++i)
-    if (declared[i].is_written) copies.write_back(call.arguments[i]);
-  for (const of_value& given : call.results) copies.write_back(given);
+  copies.write_back(call);
   if (call.schema().gives_list) {
     std::vector<TensorRef> list;
     for_each_given(on_host, [&](const Tensor& result) { list.push_back(copies.to_device(result)); });

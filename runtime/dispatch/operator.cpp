@@ -66,6 +66,7 @@ Operator::Operator(const Schema& schema) : schema_(schema) {
   for (size_t i = 0; i < schema.arguments.size(); ++i) {
     const Argument& argument = schema.arguments[i];
     argument_infos_.push_back({argument.name, argument.type_text, argument.default_text, argument.is_keyword_only});
+    writes_arguments_ |= argument.is_written;
     if (!argument.is_tensor()) continue;
     has_tensors = true;
     tensor_arguments_[tensor_argument_count_++] = static_cast<uint8_t>(i);

@@ -39,6 +39,8 @@ class Operator final : public of_op_object {
   // Returns the positions of the arguments whose dtypes are promoted: tensors other than masks and indices; for
   // operators without tensor arguments, those of type Number.
   std::span<const uint8_t> promoted_arguments() const { return {promoted_arguments_, promoted_argument_count_}; }
+  // Returns whether the operator writes to arguments: "Tensor(a!)".
+  bool writes_arguments() const { return writes_arguments_; }
 
   // Returns the device's kernel for a variant (see Match) and a compute type; null if there is none. The result of the
   // device's find_kernel hook is cached. Throws the hook's error.
@@ -69,6 +71,7 @@ class Operator final : public of_op_object {
   uint8_t promoted_arguments_[kMaxArguments];
   size_t tensor_argument_count_ = 0;
   size_t promoted_argument_count_ = 0;
+  bool writes_arguments_ = false;
   int slots_per_device_;
   mutable std::atomic<Slot*> kernels_[kCachedDeviceTypes] = {};  // [device type], each [device][variant][compute type]
   mutable std::atomic<uint64_t> fallbacks_{0};

@@ -135,6 +135,17 @@ Tensor& prepare_exact_result(Call& call, int position, Sizes sizes, of_dtype dty
   return *output;
 }
 
+void prepare_writes(const Call& call) {
+  if (call.infer_only || !call.op.writes_arguments()) return;
+  const auto& declared = call.schema().arguments;
+  for (size_t i = 0; i < declared.size(); ++i) {
+    if (!declared[i].is_written) continue;
+    for_each_given({&call.arguments[i], 1}, [](const Tensor& tensor) {
+      if (tensor.has_memory()) tensor.storage()->make_writable();
+    });
+  }
+}
+
 void set_result(Call& call, int position, TensorRef tensor) { call.outputs[position] = std::move(tensor); }
 
 void set_results(Call& call, std::vector<TensorRef> tensors) { call.output_list = std::move(tensors); }

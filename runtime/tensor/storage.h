@@ -112,11 +112,17 @@ class Storage final : public RefCounted<Storage> {
   void* mutable_data() { return prepare_write().data(); }
   // Counts a write, and returns the buffer once it is writable, without noting a use of it.
   Buffer& prepare_write() {
-    Buffer* used = &buffer();
+    Buffer& writable = make_writable();
     count_write();
-    if (!used->is_unique() || used->is_read_only()) [[unlikely]]
-      used = &unshare(*used);
-    return *used;
+    return writable;
+  }
+  // Replaces the buffer by a copy if it is shared or read-only, so that a later write needs no memory. Returns the
+  // buffer.
+  Buffer& make_writable() {
+    Buffer& used = buffer();
+    if (used.is_unique() && !used.is_read_only()) [[likely]]
+      return used;
+    return unshare(used);
   }
   // Like mutable_data(), for code outside the runtime, which may write at any time from now on. Such writes are not
   // counted: most of this code only reads.

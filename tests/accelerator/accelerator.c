@@ -35,6 +35,7 @@ static const char* const names[] = {
     "fail_kernels",      /* asynchronously, when they run */
     "fail_silently",     /* copies return an undefined status, without an error text */
     "empty_allocations", /* allocations succeed but return NULL */
+    "fail_from",         /* not a number of calls: the n-th allocation from now on fails, and all after it */
     "endless_name",      /* the device name is not terminated */
     "lose",              /* the device is lost at its next task */
     /* behaviour */
@@ -58,6 +59,14 @@ static bool take_fault(of_device id, const char* name) {
   int64_t pending = *times;
   while (pending > 0 && !atomic_compare_exchange_weak(times, &pending, pending - 1)) continue;
   return pending > 0;
+}
+
+/* Returns whether the allocation that `fail_from` names, or one after it, is made now. */
+static bool is_used_up(of_device id) {
+  _Atomic int64_t* from = setting(id, "fail_from");
+  int64_t left = *from;
+  while (left > 1 && !atomic_compare_exchange_weak(from, &left, left - 1)) continue;
+  return left == 1;
 }
 
 /* Finds the settings of an option, and returns their number: "accel_slow" is the setting of each device, "accel_slow:1"
@@ -327,7 +336,8 @@ static uint64_t pages_for(uint64_t bytes) { return bytes / PAGE + (bytes % PAGE 
 static of_status allocate(of_device id, uint64_t bytes, void** memory) {
   const uint64_t count = pages_for(bytes);
   *memory = NULL;
-  if (take_fault(id, "fail_allocations")) return host->fail(OF_OUT_OF_MEMORY, "the device was told to have no memory");
+  if (is_used_up(id) || take_fault(id, "fail_allocations"))
+    return host->fail(OF_OUT_OF_MEMORY, "the device was told to have no memory");
   if (take_fault(id, "empty_allocations")) return OF_OK;
   pthread_mutex_lock(&lock);
   uint64_t page = (uint64_t)id.index * MAX_MEMORY / PAGE, gap = 0;

@@ -181,6 +181,54 @@ def test_garbage_that_holds_memory_is_collected_first(name: str) -> None:
         gc.enable()
 
 
+def in_many_channels(name: str) -> flow.Tensor:
+    """Returns values of KNOWN["statistics"] on the device, repeated so that each result has an allocation of its own."""
+    values = flow.tensor(KNOWN["statistics"][name], dtype=flow.float32, device="accel")
+    return values.repeat([1, 8192, 1] if values.ndim == 3 else [8192])
+
+
+WRITERS: dict[str, tuple[Callable[[list[flow.Tensor]], object], list[str]]] = {
+    "batch_norm": (
+        lambda stats: flow.batch_norm(in_many_channels("input"), *stats, training=True, momentum=0.5),
+        ["mean", "variance"],
+    ),
+    "sgd_": (
+        lambda stats: flow.optim.sgd_(stats[:2], [stats[0].neg(), stats[1].neg()], stats[2:], lr=0.5, momentum=0.5),
+        ["mean", "variance", "new_mean", "new_variance"],
+    ),
+    "adam_": (
+        lambda stats: flow.optim.adam_(stats[:1], [stats[0].neg()], stats[1:2], stats[2:], step=1),
+        ["mean", "variance", "new_variance"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_a_call_that_runs_out_of_memory_writes_nothing(name: str) -> None:
+    """Statistics moved although the result had no memory, and the first one although the second one had none."""
+    write, names = WRITERS[name]
+    before = [in_many_channels(each) for each in names]
+    written = [each.neg().neg() for each in before]
+    for failing in range(1, 100):
+        clones = [flow.tensor(each) for each in written]  # they share the memory of what is written, until it is
+        gc.collect()
+        flow.empty_cache("accel")
+        fault("fail_from:0", failing)
+        try:
+            write(written)
+        except flow.OutOfMemory:
+            fault("fail_from:0", 0)
+        else:
+            break
+        for found, clone, expected in zip(written, clones, before, strict=True):
+            assert found.equal(expected), f"allocation {failing}"
+            assert clone.equal(expected), f"allocation {failing}"
+    fault("fail_from:0", 0)
+    assert failing > len(names)
+    assert not any(found.equal(expected) for found, expected in zip(written, before, strict=True))
+    assert all(clone.equal(expected) for clone, expected in zip(clones, before, strict=True))
+
+
 def test_a_device_that_is_lost() -> None:
     """Each use of the device raises DeviceError; other devices and the attributes of its tensors keep working."""
     program = """

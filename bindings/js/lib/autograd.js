@@ -54,7 +54,8 @@ function pass(method, outputs, grads, inputs, {retainGraph, createGraph = false}
   gradMode.enter();
   const wanted = inputs && slots(method, inputs);
   const retains = retainGraph ?? createGraph;
-  const found = native.runBackward(slots(method, outputs), slots(method, grads), wanted, retains, createGraph);
+  const [roots, given] = [slots(method, outputs), slots(method, grads)];
+  const found = native.runBackward(roots, given, wanted, retains, createGraph, outputs, grads, inputs);
   return found?.map((slot) => (slot === 0 ? null : wrapSlot(slot)));
 }
 
@@ -187,7 +188,7 @@ function registerHook(tensor, hook) {
       throw makeError('TypeMismatch', `registerHook: a hook must return Tensor or nothing, got ${describe(result)}`);
     }
     return liveSlot(result, 'registerHook');
-  });
+  }, tensor);
   return {remove: () => native.removeHook(external)};
 }
 
@@ -244,7 +245,7 @@ class DifferentiableFunction {
           `${args.length} arguments, got ${gradients.length}`);
       }
       return positions.map((i) => (gradients[i] ? liveSlot(gradients[i], this.name) : 0));
-    });
+    }, args, outputs);
     return isList(results) ? outputs : outputs[0];
   }
 }
@@ -303,7 +304,7 @@ function backwardArguments(method, tensor, [gradient, options]) {
 const accessors = {
   requiresGrad: {
     get() {
-      return native.requiresGrad(liveSlot(this, 'requiresGrad'));
+      return native.requiresGrad(liveSlot(this, 'requiresGrad'), this);
     },
     set(value) {
       this.setRequiresGrad(value);
@@ -311,29 +312,29 @@ const accessors = {
   },
   grad: {
     get() {
-      const slot = native.grad(liveSlot(this, 'grad'));
+      const slot = native.grad(liveSlot(this, 'grad'), this);
       return slot === 0 ? null : wrapSlot(slot);
     },
     set(value) {
       if (value !== null && !isTensor(value)) {
         throw makeError('TypeMismatch', `grad: must be Tensor or null, got ${describe(value)}`);
       }
-      native.setGrad(liveSlot(this, 'grad'), value === null ? 0 : liveSlot(value, 'grad'));
+      native.setGrad(liveSlot(this, 'grad'), value === null ? 0 : liveSlot(value, 'grad'), this, value);
     },
   },
   isLeaf: {
     get() {
-      return native.isLeaf(liveSlot(this, 'isLeaf'));
+      return native.isLeaf(liveSlot(this, 'isLeaf'), this);
     },
   },
   gradFn: {
     get() {
-      return native.gradFn(liveSlot(this, 'gradFn')) || null;
+      return native.gradFn(liveSlot(this, 'gradFn'), this) || null;
     },
   },
   retainsGrad: {
     get() {
-      return native.retainsGrad(liveSlot(this, 'retainsGrad'));
+      return native.retainsGrad(liveSlot(this, 'retainsGrad'), this);
     },
   },
 };
@@ -343,17 +344,17 @@ const methods = {
     if (typeof value !== 'boolean') {
       throw makeError('TypeMismatch', `setRequiresGrad: value must be boolean, got ${describe(value)}`);
     }
-    native.setRequiresGrad(liveSlot(this, 'setRequiresGrad'), value);
+    native.setRequiresGrad(liveSlot(this, 'setRequiresGrad'), value, this);
     return this;
   },
 
   retainGrad() {
-    native.retainGrad(liveSlot(this, 'retainGrad'));
+    native.retainGrad(liveSlot(this, 'retainGrad'), this);
     return this;
   },
 
   detach() {
-    return wrapSlot(native.detach(liveSlot(this, 'detach')));
+    return wrapSlot(native.detach(liveSlot(this, 'detach'), this));
   },
 
   backward(...args) {

@@ -1,9 +1,6 @@
 'use strict';
 
-/**
- * Calls of operators: selects the overload, converts the results, and retries after a garbage collection when memory
- * runs out.
- */
+/** Calls of operators: selects the overload, runs the call once, and converts the results. */
 
 const native = require('./native');
 const {ArrayReader} = require('./arrayLike');
@@ -13,13 +10,12 @@ const {makeError, traced} = require('./errors');
 const {withEquation} = require('./labelled');
 const {Overload, Refusal} = require('./signature');
 const {
-  isTensor, isPlainObject, slotOf, pendingTensor, complete, wrapSlot, inScope, describe, disposedError, withMemory,
+  isTensor, isPlainObject, slotOf, pendingTensor, complete, wrapSlot, inScope, describe, disposedError,
 } = require('./tensor');
 
 const {KIND} = frame;
-/** Values of of_status in oneflow.h. */
+/** A value of of_status in oneflow.h. */
 const OK = 0;
-const OUT_OF_MEMORY = 7;
 
 /**
  * A public function: the overloads that share one name. Its methods take the receiver of a method call (undefined for a
@@ -46,14 +42,13 @@ class PublicFunction {
     if (overload.writeDirect(receiver, args, !inScope())) {
       const tensor = pendingTensor();
       const returned = call(tensor, receiver, args);
-      const status = frame.status();
-      if (status === OK) return finish(overload, returned, tensor);
-      if (status !== OUT_OF_MEMORY) throw native.lastError(status, this.name);
+      if (frame.status() !== OK) throw native.lastError(frame.status(), this.name);
+      return finish(overload, returned, tensor);
     }
     return this.callBound(call, receiver, args);
   }
 
-  /** Binds all arguments before it writes them to the frame, and retries the call when memory runs out. */
+  /** Binds all arguments before it writes them to the frame. */
   callBound(call, receiver, args) {
     const {overload, values, out, requiresGrad} = this.resolve(receiver, args, this.overloads);
     if (out === undefined) return asLeaf(run(overload, values, null, call), requiresGrad);
@@ -67,9 +62,8 @@ class PublicFunction {
     if (first.writeDirect(receiver, args, false)) {
       frame.putPlain(first.arguments.length, KIND.tensor, slotOf(receiver));
       native.call(undefined, receiver, args);
-      const status = frame.status();
-      if (status === OK) return receiver;
-      if (status !== OUT_OF_MEMORY) throw native.lastError(status, this.name);
+      if (frame.status() !== OK) throw native.lastError(frame.status(), this.name);
+      return receiver;
     }
     const {overload, values} = this.resolveWithoutOut(receiver, args, this.inPlaceOverloads);
     run(overload, values, [receiver]);
@@ -90,11 +84,8 @@ class PublicFunction {
    */
   async callAsync(receiver, args, call = native.callAsync) {
     const {overload, values, requiresGrad} = this.resolveWithoutOut(receiver, args, this.overloads);
-    const promise = withMemory(() => {
-      prepare(overload, values, null, false);
-      return call(overload.name, values);
-    });
-    return asLeaf(collect(overload, await traced(promise)), requiresGrad);
+    prepare(overload, values, null, false);
+    return asLeaf(collect(overload, await traced(call(overload.name, values))), requiresGrad);
   }
 
   /**
@@ -205,13 +196,11 @@ function prepare(overload, values, targets, isOwned) {
 
 /** Runs a call. Returns its result, or undefined if the results were written to `targets`. */
 function run(overload, values, targets, call = native.call) {
-  return withMemory(() => {
-    const tensor = pendingTensor();
-    prepare(overload, values, targets, !inScope());
-    const returned = call(tensor, values, targets);
-    if (frame.status() !== OK) throw native.lastError(frame.status(), overload.name);
-    return targets === null ? finish(overload, returned, tensor) : undefined;
-  });
+  const tensor = pendingTensor();
+  prepare(overload, values, targets, !inScope());
+  const returned = call(tensor, values, targets);
+  if (frame.status() !== OK) throw native.lastError(frame.status(), overload.name);
+  return targets === null ? finish(overload, returned, tensor) : undefined;
 }
 
 /**

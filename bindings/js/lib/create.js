@@ -7,7 +7,7 @@ const devices = require('./devices');
 const dtypes = require('./dtypes');
 const {makeError, rewording} = require('./errors');
 const {MAX_RANK, shapeOf, eachLeaf, innermostKind, pathOf} = require('./nested');
-const {isTensor, isPlainObject, liveSlot, wrapSlot, describe, withMemory} = require('./tensor');
+const {isTensor, isPlainObject, liveSlot, wrapSlot, describe} = require('./tensor');
 const {isFloat, isNumber, partsOf} = require('./scalars');
 const {suggestion} = require('./suggestion');
 const {cast, toDevice} = require('./operators');
@@ -276,9 +276,9 @@ function createTensor(array, stored, dtype, shape, options) {
   }
   const code = dtypes.codeOf(stored, 'tensor');
   const memory = transfer ? transferred(array) : array; // last: an error above must not detach the buffer
-  const tensor = wrapSlot(withMemory(
-    () => native.create(memory, dtypes.componentsOf(stored), code, shape, strides ?? null, offset, share || transfer),
-  ));
+  const tensor = wrapSlot(
+    native.create(memory, dtypes.componentsOf(stored), code, shape, strides ?? null, offset, share || transfer),
+  );
   const converted = stored === dtype ? tensor : replaced(tensor, (made) => cast(made, dtype));
   return device === devices.HOST ? converted : replaced(converted, (made) => rewording(
     () => toDevice(made, native.deviceName(device)), (text) => text.replace(/^toDevice: /, 'tensor: '),
@@ -299,7 +299,7 @@ function fromTensor(source, {dtype, device}) {
   liveSlot(source, 'tensor');
   const where = device === undefined ? source.device : native.deviceName(device);
   const copy = where === source.device
-    ? wrapSlot(withMemory(() => native.clone(liveSlot(source, 'tensor'), source)))
+    ? wrapSlot(native.clone(liveSlot(source, 'tensor'), source))
     : toDevice(source, where);
   return dtype === undefined || dtype === copy.dtype ? copy : replaced(copy, (made) => cast(made, dtype));
 }

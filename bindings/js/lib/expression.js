@@ -7,7 +7,7 @@ const native = require('./native');
 const frame = require('./frame');
 const {makeError} = require('./errors');
 const {PublicFunction} = require('./call');
-const {describe, exact, withMemory} = require('./tensor');
+const {describe, exact} = require('./tensor');
 
 /** Makes the overload of a planner whose option `optimize` has this type. */
 const takesOptimize = (type, expected, item) => ({
@@ -51,11 +51,9 @@ const caller = new PublicFunction({
 /** Binds the arguments to a planner and plans the contraction. Returns the slot of the expression in the addon. */
 function plan(callable, args) {
   const {overload, values} = callable.resolve(undefined, args, callable.overloads);
-  return withMemory(() => {
-    frame.begin(0, values.length, 0, false);
-    overload.write(values);
-    return native.createExpression();
-  });
+  frame.begin(0, values.length, 0, false);
+  overload.write(values);
+  return native.createExpression(values);
 }
 
 /** Freezes a list of lists and returns it. */

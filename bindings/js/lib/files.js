@@ -8,7 +8,7 @@ const {codeOrDefault} = require('./devices');
 const {makeError, traced} = require('./errors');
 const {optionsOf} = require('./gradArguments');
 const {TENSOR, checkText, entriesOf, flagOf, nodesOf, pathOf, restore} = require('./nodes');
-const {describe, wrapSlot, withMemory} = require('./tensor');
+const {describe, wrapSlot} = require('./tensor');
 
 /** Returns the arguments of native.saveFile() for save() and saveAsync(). */
 function saveArguments(method, data, path, options) {
@@ -27,12 +27,12 @@ function saveArguments(method, data, path, options) {
 
 function save(data, path, options) {
   const args = saveArguments('save', data, path, options);
-  withMemory(() => native.saveFile(...args));
+  native.saveFile(...args);
 }
 
 async function saveAsync(data, path, options) {
   const args = saveArguments('saveAsync', data, path, options);
-  await traced(withMemory(() => native.saveFileAsync(...args)));
+  await traced(native.saveFileAsync(...args));
 }
 
 /** The key that the constructor requires, so that only openFile() creates files. */
@@ -67,7 +67,7 @@ class TensorFile {
   }
 
   read(name, options) {
-    return wrapSlot(withMemory(() => native.readFile(...this.#readArguments('read', name, options)))[0]);
+    return wrapSlot(native.readFile(...this.#readArguments('read', name, options))[0]);
   }
 
   async readAsync(name, options) {
@@ -77,7 +77,7 @@ class TensorFile {
 
   load(options) {
     const [nodes, ...args] = this.#loadArguments('load', options);
-    return TensorFile.#restore(nodes, withMemory(() => native.readFile(...args)));
+    return TensorFile.#restore(nodes, native.readFile(...args));
   }
 
   async loadAsync(options) {

@@ -1,6 +1,9 @@
 'use strict';
 
-/** The garbage collector of V8, which the addon calls when memory runs out: unreachable tensors may hold enough. */
+/**
+ * The garbage collector of V8, which the addon calls when memory runs out, in the middle of a call: unreachable tensors
+ * may hold enough.
+ */
 
 const v8 = require('node:v8');
 const vm = require('node:vm');
@@ -21,7 +24,12 @@ function findCollector() {
 
 let collector = null;
 
-native.setGarbageCollector(() => {
+/** Runs a full garbage collection. Must not use the frame, whose call may be running. */
+function collectGarbage() {
   collector ??= findCollector();
   collector();
-});
+}
+
+native.setGarbageCollector(collectGarbage);
+
+module.exports = {collectGarbage};

@@ -8,7 +8,7 @@ const {makeError, traced} = require('./errors');
 const {optionsOf} = require('./gradArguments');
 const {isGenerator, live} = require('./generator');
 const {TENSOR, checkText, entriesOf, flagOf, nodesOf, pathOf, restore} = require('./nodes');
-const {describe, isPlainObject, isTensor, liveSlot, wrapSlot, withMemory} = require('./tensor');
+const {describe, isPlainObject, isTensor, liveSlot, wrapSlot} = require('./tensor');
 
 /** The parts of a graph, as the C API numbers them. */
 const [INPUT, OUTPUT, CONSTANT] = [0, 1, 2];
@@ -111,21 +111,21 @@ class Graph {
 
   run(inputs, options) {
     const {states, args} = this.#arguments('run', inputs, options);
-    return this.#results(states, withMemory(() => native.runGraph(...args)));
+    return this.#results(states, native.runGraph(...args));
   }
 
   async runAsync(inputs, options) {
     const {states, args} = this.#arguments('runAsync', inputs, options);
-    return this.#results(states, await traced(withMemory(() => native.runGraphAsync(...args))));
+    return this.#results(states, await traced(native.runGraphAsync(...args)));
   }
 
   warmUp(sizes) {
-    withMemory(() => native.warmUp(this.#handle, this.#sizeList('warmUp', sizes)));
+    native.warmUp(this.#handle, this.#sizeList('warmUp', sizes));
   }
 
   async warmUpAsync(sizes) {
     const list = this.#sizeList('warmUpAsync', sizes);
-    await traced(withMemory(() => native.warmUpAsync(this.#handle, list)));
+    await traced(native.warmUpAsync(this.#handle, list));
   }
 
   get memory() {
@@ -152,18 +152,18 @@ class Graph {
 
   optimize(options) {
     const {args, rules} = this.#optimizeArguments('optimize', options, ['rules']);
-    return this.#optimized(withMemory(() => native.optimizeGraph(...args(Graph.rulesOf('optimize', rules), false))));
+    return this.#optimized(native.optimizeGraph(...args(Graph.rulesOf('optimize', rules), false)));
   }
 
   async optimizeAsync(options) {
     const {args} = this.#optimizeArguments('optimizeAsync', options, []);
-    return this.#optimized(await traced(withMemory(() => native.optimizeGraphAsync(...args([], false)))));
+    return this.#optimized(await traced(native.optimizeGraphAsync(...args([], false))));
   }
 
   rewrite(rules, options) {
     const {args} = this.#optimizeArguments('rewrite', options, []);
     const list = Graph.rulesOf('rewrite', Array.isArray(rules) ? rules : [rules]);
-    return this.#optimized(withMemory(() => native.optimizeGraph(...args(list, true))));
+    return this.#optimized(native.optimizeGraph(...args(list, true)));
   }
 
   save(path) {

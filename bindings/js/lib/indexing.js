@@ -6,7 +6,7 @@ const native = require('./native');
 const dtypes = require('./dtypes');
 const frame = require('./frame');
 const {makeError, rewording} = require('./errors');
-const {isTensor, liveSlot, wrapSlot, describe, withMemory} = require('./tensor');
+const {isTensor, liveSlot, wrapSlot, describe} = require('./tensor');
 const {makeTensor} = require('./create');
 const {shapeOf, eachLeaf} = require('./nested');
 const {toInteger, isNumber, partsOf, putNumber} = require('./scalars');
@@ -88,9 +88,9 @@ function encode(method, tensor, indices) {
   return {numbers, keepAlive: parts};
 }
 
-/** Returns `run()`, retried when memory runs out. Errors begin with `method` instead of the runtime's operator name. */
+/** Returns `run()`. Errors begin with `method` instead of the runtime's operator name. */
 function access(method, run) {
-  return rewording(() => withMemory(run), (message) => message.replace(/^(?:\w+: )?/, `${method}: `));
+  return rewording(run, (message) => message.replace(/^(?:\w+: )?/, `${method}: `));
 }
 
 /** Returns x.at(...indices): a copy if positions or masks are among the parts of the index, otherwise a view. */

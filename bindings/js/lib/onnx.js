@@ -8,7 +8,7 @@ const {optionsOf} = require('./gradArguments');
 const {handleOf, newGraph, rangeOf} = require('./graph');
 const native = require('./native');
 const {checkText, entriesOf, pathOf} = require('./nodes');
-const {describe, isPlainObject, isTensor, liveSlot, withMemory} = require('./tensor');
+const {describe, isPlainObject, isTensor, liveSlot} = require('./tensor');
 
 /** Returns the items of a Map or an object, whose keys are names. */
 function namedItems(method, argument, items) {
@@ -45,12 +45,12 @@ function argumentsOf(method, path, options) {
 
 function load(path, options) {
   const args = argumentsOf('load', path, options);
-  return newGraph(withMemory(() => native.loadOnnx(...args)));
+  return newGraph(native.loadOnnx(...args));
 }
 
 async function loadAsync(path, options) {
   const args = argumentsOf('loadAsync', path, options);
-  return newGraph(await traced(withMemory(() => native.loadOnnxAsync(...args))));
+  return newGraph(await traced(native.loadOnnxAsync(...args)));
 }
 
 /** Returns an option that is a positive integer, or 0 for its default. */

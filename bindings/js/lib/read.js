@@ -4,9 +4,10 @@
 
 const {getHeapStatistics} = require('node:v8');
 const native = require('./native');
+const {collectGarbage} = require('./garbage');
 const dtypes = require('./dtypes');
 const {makeError, traced} = require('./errors');
-const {liveSlot, withMemory} = require('./tensor');
+const {liveSlot} = require('./tensor');
 const {cast, castAsync} = require('./operators');
 
 const SAFE = BigInt(Number.MAX_SAFE_INTEGER);
@@ -27,7 +28,7 @@ function dataSync(tensor) {
 async function data(tensor) {
   const source = needsCast(tensor, 'data') ? await castAsync(tensor, 'float32') : tensor;
   const array = dtypes.newArray('data', source.dtype, source.shape);
-  const done = withMemory(() => native.readAsync(liveSlot(source, 'data'), array.buffer, source));
+  const done = native.readAsync(liveSlot(source, 'data'), array.buffer, source);
   if (source !== tensor) source.dispose();
   await traced(done);
   return array;
@@ -72,7 +73,7 @@ function checkRoom(shape, dtype) {
   }
   if (dtypes.isComplex(dtype)) bytes += arrays * COMPLEX_BYTES;
   if (bytes <= SMALL_BYTES || bytes <= roomInHeap()) return;
-  native.collectGarbage();
+  collectGarbage();
   if (bytes <= roomInHeap()) return;
   const text = `the heap has no room for arrays of shape [${shape.join(', ')}]; dataSync() needs less`;
   throw makeError('OutOfMemory', `toArray: ${text}`);

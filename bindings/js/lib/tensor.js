@@ -221,17 +221,6 @@ function wrapSlot(slot) {
 /** Returns whether a tidy() is running, which then releases new tensors instead of the garbage collector. */
 const inScope = () => scope !== null;
 
-/** Calls a function that allocates memory. If it fails with OutOfMemory, collects garbage and calls it once more. */
-function withMemory(allocate) {
-  try {
-    return allocate();
-  } catch (error) {
-    if (error.code !== 'OutOfMemory') throw error;
-    native.collectGarbage();
-    return allocate();
-  }
-}
-
 /** Returns the set of all tensors in a value that consists of arrays, objects, maps and sets, nested to any depth. */
 function tensorsIn(value) {
   const found = new Set();
@@ -295,5 +284,5 @@ function keep(tensor) {
 
 module.exports = {
   Tensor, tidy, keep, pendingTensor, complete, wrapSlot, inScope, isTensor, isPlainObject, slotOf, liveSlot, exact,
-  describe, disposedError, wrongReceiver, withMemory,
+  describe, disposedError, wrongReceiver,
 };

@@ -38,7 +38,8 @@ Environment::Environment(napi_env env)
       finalizers_run_during_collection_(finalizers_run_during_collection()),
       slots_(1),
       pins_(std::make_shared<Pins>(env)),
-      workers_(env) {}
+      collector_(*this),
+      workers_(env, collector_) {}
 
 Environment* Environment::attach(napi_env env) {
   auto* environment = new Environment(env);
@@ -68,6 +69,15 @@ int32_t Environment::put(of_generator generator) {
   std::unique_ptr<of_generator_object, decltype(&of_generator_release)> owned(generator, of_generator_release);
   const int32_t slot = take_slot(kHandleBytes);
   fill(slot, GENERATOR, owned.release());
+  return slot;
+}
+
+int32_t Environment::put(void* object, void (*release)(void*)) {
+  std::unique_ptr<void, void (*)(void*)> owned(object, release);
+  auto handle = std::make_unique<Object>(Object{object, release});
+  const int32_t slot = take_slot(kHandleBytes);
+  fill(slot, OBJECT, handle.release());
+  owned.release();
   return slot;
 }
 
@@ -113,6 +123,11 @@ void Environment::release(int64_t slot) {
     case GENERATOR:
       of_generator_release(static_cast<of_generator>(handle));
       break;
+    case OBJECT: {
+      const std::unique_ptr<Object> owned(static_cast<Object*>(handle));
+      owned->release(owned->object);
+      break;
+    }
     case NOTHING:
       break;
   }
@@ -161,7 +176,9 @@ void Environment::release_collected() {
 
 void Environment::count_memory(int64_t change) {
   unreported_ += change;
-  if (unreported_ > kReportBytes || unreported_ < -kReportBytes) report_memory();
+  if (unreported_ <= kReportBytes && unreported_ >= -kReportBytes) return;
+  report_memory();
+  collector_.answer();  // a worker may wait for it while this thread never returns to the event loop
 }
 
 void Environment::report_memory() {
@@ -171,10 +188,16 @@ void Environment::report_memory() {
   napi_adjust_external_memory(env_, change, &adjusted);
 }
 
-void Environment::collect_garbage() {
-  garbage_collector_.Call({});
-  release_collected();
-  report_memory();
+bool Environment::run_garbage_collector() {
+  bool is_pending = true;
+  napi_is_exception_pending(env_, &is_pending);
+  if (is_pending) return false;  // one that a function of the program has thrown within this call
+  const Napi::HandleScope scope(env_);
+  napi_value receiver, result;
+  if (napi_get_undefined(env_, &receiver) != napi_ok) return false;
+  if (napi_call_function(env_, receiver, garbage_collector_.Value(), 0, nullptr, &result) == napi_ok) return true;
+  napi_get_and_clear_last_exception(env_, &result);
+  return false;
 }
 
 int32_t Environment::find_op(const char* name) {
@@ -197,6 +220,7 @@ Napi::Error Environment::make_error(of_status status, const char* text) {
 
 void Environment::close() {
   closed_ = true;
+  collector_.close();  // first: workers may wait for it
   workers_.close();
   for (size_t slot = 1; slot < slots_.size(); ++slot) release(static_cast<int64_t>(slot));
   pins_->close();

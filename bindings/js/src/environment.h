@@ -7,6 +7,7 @@
 //
 // Owner objects are created by JavaScript and get a finalizer here, which is faster than wrapping a native object with
 // napi_wrap or with ObjectWrap of node-addon-api. A slot without a finalizer, as tidy() uses it, is faster still.
+// Other native objects, which JavaScript holds as external values, are put into slots for the same way of release.
 // Arguments and results are passed through the frame, memory that both sides share, because reading them one by one
 // through Node-API is slow.
 #pragma once
@@ -18,6 +19,7 @@
 #include <memory>
 #include <vector>
 
+#include "collector.h"
 #include "workers.h"
 
 namespace oneflow::node {
@@ -64,6 +66,7 @@ class Environment {
   int32_t put(of_tensor tensor);
   int32_t put(of_expression expression, int64_t bytes);
   int32_t put(of_generator generator);
+  int32_t put(void* object, void (*release)(void*));
   // Returns the handle in a slot, or NULL if the slot is empty or holds a handle of another type.
   of_tensor get(int64_t slot) const { return static_cast<of_tensor>(handle(slot, TENSOR)); }
   of_expression expression(int64_t slot) const { return static_cast<of_expression>(handle(slot, EXPRESSION)); }
@@ -78,9 +81,10 @@ class Environment {
   void release_collected();
   // Returns the number of tensors in slots.
   size_t live() const { return live_; }
-  // Sets the function that runs a full garbage collection, finalizers included.
+  // Sets the function that runs a full garbage collection.
   void set_garbage_collector(Napi::Function collector);
-  void collect_garbage();
+  // Calls it. Returns false if it cannot be called, or throws.
+  bool run_garbage_collector();
 
   // -- operators ------------------------------------------------------------------------------------------------
   // Looks up an operator by name and returns its number, or -1 if there is none. Each call adds a number.
@@ -102,7 +106,12 @@ class Environment {
   Workers& workers() { return workers_; }
 
  private:
-  enum Kind : uint32_t { NOTHING, TENSOR, EXPRESSION, GENERATOR };
+  enum Kind : uint32_t { NOTHING, TENSOR, EXPRESSION, GENERATOR, OBJECT };
+  // The handle of another native object.
+  struct Object {
+    void* object;
+    void (*release)(void*);
+  };
   // An entry. Small, because garbage collections go through many.
   struct Slot {
     void* handle = nullptr;
@@ -139,6 +148,7 @@ class Environment {
   Napi::FunctionReference garbage_collector_;
   Napi::FunctionReference error_factory_;
   std::shared_ptr<Pins> pins_;
+  Collector collector_;
   Workers workers_;
 };
 

@@ -65,7 +65,7 @@ class OpenTask : public Task {
     return status;
   }
   Napi::Value finish(Environment& environment) override {
-    return owner_of<delete_file>(environment.env(), new File(std::move(file_)));
+    return owner_of<delete_file>(environment, new File(std::move(file_)));
   }
 
  private:

@@ -130,10 +130,10 @@ std::string take_text(char* text);
 
 // Makes a value that owns a handle, and releases it with `release`.
 template <auto release, class Handle>
-Napi::Value owner_of(Napi::Env env, Handle* handle) {
+Napi::Value owner_of(Environment& environment, Handle* handle) {
   std::unique_ptr<Handle, decltype(release)> owned(handle, release);
-  const auto value = Napi::External<Handle>::New(env, handle, [](Napi::BasicEnv, Handle* data) { release(data); });
-  owned.release();
+  const auto value = Napi::External<Handle>::New(environment.env(), handle);
+  environment.own(value, environment.put(owned.release(), [](void* kept) { release(static_cast<Handle*>(kept)); }));
   return value;
 }
 

@@ -24,8 +24,8 @@ Napi::Array slots_of(Environment& environment, const std::vector<of_tensor>& ten
   return integers_to_js(environment.env(), slots.data(), slots.size());
 }
 
-// runBackward(slots, gradient slots, input slots or null, retainGraph, createGraph): returns an array of slots for the
-// inputs; without inputs, undefined.
+// runBackward(slots, gradient slots, input slots or null, retainGraph, createGraph, ...keepAlive): returns an array of
+// slots for the inputs; without inputs, undefined.
 Napi::Value run_backward(const Call& call) {
   const std::vector<of_tensor> tensors = tensors_of(call, 0), grads = tensors_of(call, 1), inputs = tensors_of(call, 2);
   const bool has_inputs = call[2].IsArray();
@@ -137,15 +137,15 @@ void add_gradient_functions(Exports& exports) {
   exports.add("isGradEnabled", [](const Call&) { return of_grad_enabled(); });
   exports.add("setGradEnabled", [](const Call& call) { of_set_grad_enabled(call.boolean(0)); });
   exports.add<run_backward>("runBackward");
-  // addHook(slot, function): returns a value for removeHook().
+  // addHook(slot, function, ...keepAlive): returns a value for removeHook().
   exports.add("addHook", [](const Call& call) {
     Callback* callback = make_callback(call, 1, "addHook: cannot keep the function");
     of_hook hook = nullptr;
     call.check(of_tensor_add_hook(call.tensor(0), call_hook, callback, Callback::destroy, &hook));
-    return owner_of<of_hook_release>(call.Env(), hook);
+    return owner_of<of_hook_release>(call.environment(), hook);
   });
   exports.add("removeHook", [](const Call& call) { of_hook_remove(call.external<of_hook_object>(0)); });
-  // recordFunction(name, input slots, output slots, function)
+  // recordFunction(name, input slots, output slots, function, ...keepAlive)
   exports.add("recordFunction", [](const Call& call) {
     const std::vector<of_tensor> inputs = tensors_of(call, 1), outputs = tensors_of(call, 2);
     Callback* callback = make_callback(call, 3, "recordFunction: cannot keep the function");

@@ -65,7 +65,7 @@ Napi::Value start_capture(const Call& call) {
   call.check(of_capture_create(nodes.data(), nodes.size(), &options, &handle));
   capture->handle.reset(handle);
   for (const of_file_node& node : nodes.items()) capture->input_count += node.kind == OF_NODE_TENSOR;
-  return owner_of<delete_capture>(call.Env(), capture.release());
+  return owner_of<delete_capture>(call.environment(), capture.release());
 }
 
 // beginRun(capture): returns the slots of the inputs of the next run; null if no further run is needed.
@@ -100,8 +100,8 @@ of_graph_info info_of(const Call& call) {
 }
 
 // Returns a value that owns a session.
-Napi::Value session_to_js(Napi::Env env, Owned<of_session_object> session) {
-  return owner_of<release_session>(env, session.release());
+Napi::Value session_to_js(Environment& environment, Owned<of_session_object> session) {
+  return owner_of<release_session>(environment, session.release());
 }
 
 // Creates the session of a new graph, whose reference it takes.
@@ -119,7 +119,7 @@ Napi::Value finish_capture(const Call& call) {
   call.check(of_capture_finish(capture_of(call).handle.get(), &graph));
   Owned<of_session_object> session;
   call.check(open_session(graph, session));
-  return session_to_js(call.Env(), std::move(session));
+  return session_to_js(call.environment(), std::move(session));
 }
 
 class LoadTask : public Task {
@@ -135,9 +135,7 @@ class LoadTask : public Task {
     session_.reset(session);
     return status;
   }
-  Napi::Value finish(Environment& environment) override {
-    return session_to_js(environment.env(), std::move(session_));
-  }
+  Napi::Value finish(Environment& environment) override { return session_to_js(environment, std::move(session_)); }
 
  private:
   const std::string path_;
@@ -174,9 +172,7 @@ class LoadOnnxTask : public Task {
     const of_status status = of_onnx_load(path_.c_str(), &options, &graph);
     return status == OF_OK ? open_session(graph, session_) : status;
   }
-  Napi::Value finish(Environment& environment) override {
-    return session_to_js(environment.env(), std::move(session_));
-  }
+  Napi::Value finish(Environment& environment) override { return session_to_js(environment, std::move(session_)); }
 
  private:
   const std::string path_;
@@ -375,7 +371,7 @@ class OptimizeTask : public Task {
     info.struct_size = sizeof(info);
     of_report_get_info(report_, &info);
     auto object = Napi::Object::New(env);
-    object.Set("handle", session_to_js(env, std::move(optimized_)));
+    object.Set("handle", session_to_js(environment, std::move(optimized_)));
     object.Set("passes", array_of(env, info.pass_count, [&](size_t i) {
                  const of_pass_report& pass = info.passes[i];
                  auto row = Napi::Object::New(env);

@@ -145,7 +145,6 @@ void add_library_functions(Exports& exports) {
   });
   exports.add("setGarbageCollector",
               [](const Call& call) { call.environment().set_garbage_collector(call[0].As<Napi::Function>()); });
-  exports.add("collectGarbage", [](const Call& call) { call.environment().collect_garbage(); });
 
   exports.add("setOption",
               [](const Call& call) { call.check(of_set_option(call.string(0).c_str(), call.integer(1))); });

@@ -66,7 +66,7 @@ void add_profile_functions(Exports& exports) {
   exports.add("beginProfile", [](const Call& call) {
     of_profile profile = nullptr;
     call.check(of_profile_begin(&profile));
-    return owner_of<of_profile_release>(call.Env(), profile);
+    return owner_of<of_profile_release>(call.environment(), profile);
   });
   exports.add("endProfile", [](const Call& call) { call.check(of_profile_end(profile_of(call))); });
   exports.add<profile_entry>("profileEntry");

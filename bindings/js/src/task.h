@@ -53,13 +53,6 @@ class Task : public Job {
   void complete(napi_env env) override {
     std::unique_ptr<Task> self(this);
     if (environment_->is_closed()) return;
-    if (status_ == OF_OUT_OF_MEMORY && !std::exchange(was_short_of_memory_, true)) {
-      environment_->collect_garbage();  // unreachable tensors may hold enough memory
-      if (environment_->workers().add(this)) {
-        self.release();
-        return;
-      }
-    }
     settle(env);
     release(env);
   }
@@ -86,7 +79,6 @@ class Task : public Job {
   napi_deferred deferred_ = nullptr;
   of_status status_ = OF_INTERNAL_ERROR;
   std::string error_ = "the work was cancelled";
-  bool was_short_of_memory_ = false;
   // That of the JavaScript thread, from which the work continues.
   of_thread_state state_{};
 };

@@ -13,6 +13,7 @@ constexpr size_t kMostThreads = 4;
 }  // namespace
 
 bool Workers::start() {
+  if (!collector_.start()) return false;
   if (done_ == nullptr) {
     napi_value name;
     if (napi_create_string_utf8(env_, "oneflow", NAPI_AUTO_LENGTH, &name) != napi_ok ||
@@ -44,6 +45,7 @@ bool Workers::add(Job* job) {
 }
 
 void Workers::run() {
+  collector_.serve_worker();
   std::unique_lock lock(mutex_);
   for (;;) {
     ++idle_;

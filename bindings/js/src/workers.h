@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "collector.h"
+
 namespace oneflow::node {
 
 // Work that runs on one of the threads, and then ends on the JavaScript thread.
@@ -25,7 +27,7 @@ class Job {
 // The threads of one environment, which start with the first jobs. The process lives on while there are jobs.
 class Workers {
  public:
-  explicit Workers(napi_env env) : env_(env) {}
+  Workers(napi_env env, Collector& collector) : env_(env), collector_(collector) {}
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
   ~Workers() { close(); }
@@ -42,6 +44,7 @@ class Workers {
   void run();
 
   const napi_env env_;
+  Collector& collector_;
   napi_threadsafe_function done_ = nullptr;
   std::vector<std::thread> threads_;
   size_t pending_ = 0;  // jobs that are not complete; used on the JavaScript thread only

@@ -131,6 +131,41 @@ class FaultsTest < OneFlowTest
     assert_equal MIB, make.call(4).size
   end
 
+  # Returns values of KNOWN["statistics"] on the device, repeated so that each result has an allocation of its own.
+  def in_many_channels(name)
+    values = OneFlow.tensor(KNOWN["statistics"][name], dtype: :float32, device: "accel")
+    values.repeat(values.ndim == 3 ? [1, 8192, 1] : [8192])
+  end
+
+  # Runs a batch norm of which this allocation fails, and all after it. Returns whether it has run out of memory.
+  def batch_norm_failing_at(allocation, input, statistics)
+    OneFlow.empty_cache("accel")
+    fault("fail_from:0", allocation)
+    OneFlow.batch_norm(input, *statistics, training: true, momentum: 0.5)
+    false
+  rescue OneFlow::OutOfMemory
+    true
+  ensure
+    fault("fail_from:0", 0)
+  end
+
+  # The statistics moved although the result had no memory, and the first one although the second one had none.
+  def test_a_batch_norm_that_runs_out_of_memory_writes_nothing
+    input = in_many_channels("input")
+    before = %w[mean variance].map { |name| in_many_channels(name) }
+    written = before.map { |each| each.neg.neg }
+    failures = (1..).find do |allocation|
+      clones = written.map(&:clone) # they share the memory of the statistics, until it is written
+      has_failed = batch_norm_failing_at(allocation, input, written)
+      assert_equal before, clones, "allocation #{allocation}"
+      assert_equal before, written, "allocation #{allocation}" if has_failed
+      !has_failed
+    end
+    assert_operator failures, :>, 5
+    refute_equal before[0], written[0]
+    refute_equal before[1], written[1]
+  end
+
   # Operations that allocate 4 MiB on the device; their argument is a tensor of 4 MiB.
   MAKERS = {
     creation: ->(_) { OneFlow.empty(MIB, device: "accel") },

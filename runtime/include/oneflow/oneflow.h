@@ -183,7 +183,8 @@ OF_API of_status of_empty_cache(of_device device);
 OF_API of_status of_set_memory_limit(of_device device, uint64_t bytes);
 /* A callback that releases tensors when an allocation of `bytes_wanted` bytes has failed, although the cache was
  * emptied. It returns whether it has released memory; the allocation is then tried once more. It is called without any
- * lock, on the thread that allocates. */
+ * lock, in the middle of a call, on the thread that allocates, which may be one of the runtime: there it must not wait
+ * without a limit for a thread that makes calls. */
 typedef bool (*of_memory_pressure_callback)(void* context, uint64_t bytes_wanted);
 /* Sets the callback of the process, which replaces the previous one; NULL removes it. `context` is passed to it. */
 OF_API void of_set_memory_pressure_callback(of_memory_pressure_callback callback, void* context);

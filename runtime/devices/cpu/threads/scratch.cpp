@@ -9,6 +9,7 @@
 #include <new>
 
 #include "plugin/host.h"
+#include "threads/thread_pool.h"
 
 namespace oneflow::cpu {
 namespace {
@@ -93,6 +94,7 @@ int64_t rounded(int64_t bytes) {
 Scratch::Scratch(int64_t bytes) : bytes_(rounded(bytes)) {
   if (bytes_ > kLargestKept) {
     data_ = allocate_counted(bytes_);
+    if (data_ == nullptr) data_ = allocate_on_opening_thread(allocate_counted, bytes_);
     return;
   }
   Cache* kept = cache();

@@ -136,11 +136,48 @@ class Pool {
     lock.unlock();
     spin_until(kClosingSpins, have_left);
     lock.lock();
-    left_.wait(lock, have_left);
-    return true;
+    for (;;) {
+      changed_.wait(lock, [&] { return have_left() || requests_ != nullptr; });
+      if (requests_ == nullptr) return true;
+      answer(lock);
+    }
+  }
+
+  // Returns the pool that this thread is a worker of, or NULL.
+  static Pool* served() { return served_; }
+
+  // See allocate_on_opening_thread().
+  void* request(void* (*allocate)(int64_t bytes), int64_t bytes) {
+    Request own{allocate, bytes};
+    std::unique_lock<std::mutex> lock(mutex_);
+    own.next = std::exchange(requests_, &own);
+    changed_.notify_all();
+    changed_.wait(lock, [&] { return own.is_answered; });
+    return own.memory;
   }
 
  private:
+  // A worker's request for memory, which lives on its stack.
+  struct Request {
+    void* (*allocate)(int64_t bytes);
+    int64_t bytes;
+    Request* next = nullptr;
+    void* memory = nullptr;
+    bool is_answered = false;
+  };
+
+  static inline thread_local constinit Pool* served_ = nullptr;
+
+  // Answers the last request. Requires that mutex_ is held, which it unlocks meanwhile.
+  void answer(std::unique_lock<std::mutex>& lock) {
+    Request& request = *std::exchange(requests_, requests_->next);
+    lock.unlock();
+    request.memory = request.allocate(request.bytes);
+    lock.lock();
+    request.is_answered = true;
+    changed_.notify_all();
+  }
+
   bool is_current() const;
 
   // Starts threads until there are `wanted` workers. Requires that mutex_ is held. If the system refuses more threads,
@@ -157,6 +194,7 @@ class Pool {
   }
 
   [[noreturn]] void serve(int thread) {
+    served_ = this;
     uint64_t seen = 0;
     for (;;) {
       spin_until(kIdleSpins, [&] { return generation_.load(std::memory_order_acquire) != seen; });
@@ -169,15 +207,17 @@ class Pool {
       lock.unlock();
       region.work(thread);
       lock.lock();
-      if (--joined_ == 0) left_.notify_one();
+      if (--joined_ == 0) changed_.notify_all();
     }
   }
 
   std::mutex use_;  // held for as long as a region runs
   std::mutex mutex_;
-  std::condition_variable wake_, left_;
+  std::condition_variable wake_;
+  std::condition_variable changed_;  // all workers have left; a request is made or answered
   std::atomic<uint64_t> generation_{0};
   Region* region_ = nullptr;
+  Request* requests_ = nullptr;
   std::atomic<int> joined_{0};
   int workers_ = 0;
 };
@@ -231,6 +271,11 @@ void run_tasks(int64_t count, void (*task)(void* context, int64_t index), void* 
   Pool* workers = threads > 1 && count > 1 && Region::current() == nullptr ? pool() : nullptr;
   if (workers == nullptr || !workers->try_run(region, threads)) region.work(0);
   region.rethrow();
+}
+
+void* allocate_on_opening_thread(void* (*allocate)(int64_t bytes), int64_t bytes) {
+  Pool* const served = Pool::served();
+  return served != nullptr ? served->request(allocate, bytes) : nullptr;
 }
 
 void leave_if_interrupted() {

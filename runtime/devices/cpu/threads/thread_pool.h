@@ -23,6 +23,11 @@ void run_tasks(int64_t count, void (*task)(void* context, int64_t index), void* 
 // that take long, between their parts.
 void leave_if_interrupted();
 
+// Calls allocate(bytes) on the thread that opened the region of this thread, once that has no more tasks, and returns
+// the result. Returns NULL at once on a thread that is no worker. A worker that runs out of memory calls this, because
+// the runtime may have to ask the caller's language for memory, on a thread of that language.
+void* allocate_on_opening_thread(void* (*allocate)(int64_t bytes), int64_t bytes);
+
 // Calls task(i) for each i in [0, count) by run_tasks().
 template <class Task>
 void parallel_for(int64_t count, Task&& task) {

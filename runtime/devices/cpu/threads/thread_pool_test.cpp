@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <functional>
 #include <new>
 #include <thread>
@@ -49,6 +50,31 @@ TEST_F(ThreadPool, RunsRegionsOfSeveralThreadsAtOnce) {
   }
   for (std::thread& caller : callers) caller.join();
   EXPECT_EQ(runs, 6 * 200 * 10);
+}
+
+// A worker that has no memory left: only the thread that opened the region may ask the caller's language to release
+// some.
+TEST_F(ThreadPool, AllocatesForWorkersOnTheThreadThatOpenedTheRegion) {
+  static std::thread::id allocating;
+  static std::atomic<bool> has_worker;
+  has_worker = false;
+  const auto opening = std::this_thread::get_id();
+  const auto allocate = [](int64_t bytes) {
+    allocating = std::this_thread::get_id();
+    return std::malloc(static_cast<size_t>(bytes));
+  };
+  parallel_for(2, [&](int64_t) {
+    if (std::this_thread::get_id() == opening) {
+      while (!has_worker) std::this_thread::yield();
+      EXPECT_EQ(allocate_on_opening_thread(allocate, 8), nullptr);
+      return;
+    }
+    has_worker = true;
+    void* memory = allocate_on_opening_thread(allocate, 8);
+    EXPECT_NE(memory, nullptr);
+    std::free(memory);
+  });
+  EXPECT_EQ(allocating, opening);
 }
 
 TEST_F(ThreadPool, RethrowsAnExceptionAfterAllTasks) {
