@@ -94,9 +94,7 @@ void OperatorNode::save_results(const Call& call) {
   });
 }
 
-void OperatorNode::free_saved() noexcept {
-  const std::lock_guard lock(mutex_);
-  is_released_ = true;
+void OperatorNode::release_saved() noexcept {
   arguments_.clear();
   results_.clear();
 }
@@ -161,9 +159,7 @@ Gradients OperatorNode::call_gradient(const Target& target, const Gradients& gra
   return found;
 }
 
-Gradients OperatorNode::run(const Gradients& grads, const std::vector<bool>& wanted) {
-  const std::lock_guard lock(mutex_);
-  if (is_released_) fail_freed();
+Gradients OperatorNode::compute(const Gradients& grads, const std::vector<bool>& wanted) {
   const Gradients given = with_zeros(grads);
   const bool conjugates =
       std::any_of(given.begin(), given.end(), [](const TensorRef& grad) { return is_complex(grad->dtype()); });
