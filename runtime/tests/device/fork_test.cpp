@@ -67,6 +67,9 @@ TEST(Fork, LeavesNoMutexLockedInTheChild) {
   GTEST_SKIP()
       << "AddressSanitizer's own locks, those of its allocator and of its list of threads, do not survive a fork";
 #endif
+#ifdef __SANITIZE_THREAD__
+  GTEST_SKIP() << "a child of several threads must not start threads under ThreadSanitizer";
+#endif
   const std::vector<std::function<void()>> works = {allocate_and_free, change_layers,  look_for_devices,
                                                     profile,           start_a_thread, add_gradients};
   add_gradients();  // initializes the leaf, which no child can wait for
