@@ -161,11 +161,11 @@ test: build-tests vectors $(VENV)/.packages ## Run all tests
 	@$(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs $(TEST_STEPS)
 
 .PHONY: test-long
-test-long: build-tests vectors $(VENV)/.models ## Run all conformance vectors in every front end and on arm64, models of packages, and deployments
+test-long: build-tests vectors $(VENV)/.models ## Run all conformance vectors in every front end and on arm64, models of packages, deployments, and threads under ThreadSanitizer
 	@ONEFLOW_VECTORS=all $(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs \
-		test-deploy test-guides test-commnet-long $(addprefix test-,$(BINDINGS)) test-models test-arm64
+		test-deploy test-guides test-threads test-commnet-long $(addprefix test-,$(BINDINGS)) test-models test-arm64
 
-.PHONY: test-codegen test-runtime test-capi test-sanitizers test-commnet test-commnet-long test-fuzz test-whole test-guides test-models test-deploy test-arm64
+.PHONY: test-codegen test-runtime test-capi test-sanitizers test-threads test-commnet test-commnet-long test-fuzz test-whole test-guides test-models test-deploy test-arm64
 $(TEST_STEPS): $(VENV)/.test
 test-capi $(addprefix test-,$(BINDINGS)): export ONEFLOW_DEVICE_PATH := $(TEST_DEVICES)
 # The conformance vectors that each front end replays: a sample, and its share of the random equations.
@@ -180,6 +180,8 @@ test-capi: # vectors and invalid input through the C API; programs built against
 	@$(PYTHON) -m pytest tests/capi
 test-sanitizers: # test-runtime and the programs of test-capi under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/test_sanitized.sh
+test-threads: # test-runtime under ThreadSanitizer
+	@tools/test_threads.sh
 test-fuzz: # random equations, damaged files, ONNX models, and frames of strangers, under the sanitizers
 	@tools/fuzz_einsum.sh 200000
 	@tools/fuzz_files.sh 200000

@@ -1,5 +1,10 @@
 #include "autograd/accumulator.h"
 
+#include <atomic>
+
+#include "autograd/object_lock.h"
+#include "base/first_failure.h"
+#include "base/interrupt.h"
 #include "dispatch/dispatch.h"
 
 namespace oneflow::autograd {
@@ -9,33 +14,100 @@ namespace {
 constinit const OperatorName kAdd("add");
 constinit const OperatorName kClone("clone");
 
+std::atomic<uint32_t> turns_ended;  // for threads that wait
+
 // Returns whether nobody else can see the memory of a gradient, so that later ones may be added to it in place.
 bool is_own(const Tensor& grad) {
   return grad.is_unique() && grad.is_contiguous() && !grad.is_view() && grad.storage()->is_unique();
 }
 
+// Keeps interrupts from ending the work of this thread, for as long as the object lives: they would leave a gradient to
+// which a part of another one was added.
+class Uninterrupted {
+ public:
+  Uninterrupted() : before_(std::exchange(interrupt_check, {})) {}
+  Uninterrupted(const Uninterrupted&) = delete;
+  Uninterrupted& operator=(const Uninterrupted&) = delete;
+  ~Uninterrupted() { interrupt_check = before_; }
+
+ private:
+  const InterruptCheck before_;
+};
+
 }  // namespace
 
 TensorRef Accumulator::grad() {
-  const std::lock_guard lock(mutex_);
+  const ObjectLock lock(this);
   return grad_;
 }
 
 void Accumulator::set_grad(TensorRef grad) {
-  const std::lock_guard lock(mutex_);
+  const ObjectLock lock(this);
   std::swap(grad_, grad);
 }
 
 void Accumulator::add(TensorRef grad, bool records) {
-  const std::lock_guard one_at_a_time(adding_);
-  const TensorRef present = this->grad();
-  if (!present) {
-    set_grad(records || is_own(*grad) ? std::move(grad) : call_operator(kClone, grad));
-  } else if (records || present->carried_layers() != 0) {
-    set_grad(call_operator(kAdd, present, grad));
-  } else {
-    call_into("add", *present, *kAdd, present, grad);
+  Addition next{std::move(grad), records};
+  if (!take_turn(next)) return;
+  const Uninterrupted scope;
+  FirstFailure failure;
+  do failure.keep_failure_of([&] { perform(next); });
+  while (take_left(next));
+  failure.rethrow();
+}
+
+bool Accumulator::take_turn(Addition& addition) {
+  for (;;) {
+    const uint32_t seen = turns_ended.load();
+    {
+      const ObjectLock lock(this);
+      if (!turn_.is_set()) {
+        turn_.set();
+        return true;
+      }
+      if (Ongoing::is_set_by_this_thread()) {
+        left_.push_back(std::move(addition));
+        return false;
+      }
+    }
+    turns_ended.wait(seen);
   }
+}
+
+bool Accumulator::take_left(Addition& addition) {
+  const Addition performed = std::move(addition);  // released without the lock
+  {
+    const ObjectLock lock(this);
+    if (!left_.empty()) {
+      addition = std::move(left_.front());
+      left_.erase(left_.begin());
+      return true;
+    }
+    turn_.clear();
+  }
+  turns_ended.fetch_add(1);
+  turns_ended.notify_all();
+  return false;
+}
+
+void Accumulator::perform(Addition& addition) {
+  TensorRef& grad = addition.grad;
+  for (;;) {
+    const TensorRef before = this->grad();
+    if (before && !addition.records && before->carried_layers() == 0)
+      return call_into("add", *before, *kAdd, before, grad);
+    TensorRef after = before                              ? call_operator(kAdd, before, grad)
+                      : addition.records || is_own(*grad) ? grad
+                                                          : call_operator(kClone, grad);
+    if (replace(before, after)) return;
+  }
+}
+
+bool Accumulator::replace(const TensorRef& before, TensorRef& after) {
+  const ObjectLock lock(this);
+  if (grad_.get() != before.get()) return false;
+  std::swap(grad_, after);
+  return true;
 }
 
 }  // namespace oneflow::autograd

@@ -2,16 +2,24 @@
 #ifndef ONEFLOW_AUTOGRAD_ACCUMULATOR_H_
 #define ONEFLOW_AUTOGRAD_ACCUMULATOR_H_
 
-#include <mutex>
 #include <vector>
 
 #include "autograd/hook.h"
+#include "base/fork_safe.h"
 #include "base/ref.h"
 #include "tensor/tensor.h"
 
 namespace oneflow::autograd {
 
 // A gradient that backward passes add to, and the hooks that see what they add. Thread-safe.
+//
+// The sum is computed in the memory of the gradient, so that whoever holds it sees it grow, and only one thread may add
+// at a time. This is not done under a lock: an addition may run out of memory, and the front end then runs code of
+// users, which waits for the lock of its language, reads the gradient, or starts another pass. Therefore
+// - grad() and set_grad() wait for nobody;
+// - a pass waits until it is its turn to add. Front ends run passes without the lock of their language;
+// - a pass within an addition cannot wait, because that addition, or one that waits for it, may be what it would wait
+//   for. It leaves its gradient to the thread whose turn it is, which adds it before its own pass goes on.
 class Accumulator final : public RefCounted<Accumulator> {
  public:
   // Returns the gradient, or null.
@@ -25,11 +33,23 @@ class Accumulator final : public RefCounted<Accumulator> {
   void destroy() noexcept { delete this; }
 
  private:
-  // Held by passes while they add, which may take memory and so wait for other threads to release some. These must not
-  // wait for the pass in turn: no other function takes it.
-  std::recursive_mutex adding_;
-  std::mutex mutex_;  // guards grad_
+  struct Addition {
+    TensorRef grad;
+    bool records;
+  };
+
+  // Waits until it is the turn of this thread, and returns true; or returns false, and leaves the addition to the
+  // thread whose turn it is.
+  bool take_turn(Addition& addition);
+  // Takes an addition that was left to this thread, and returns true; or ends its turn, and returns false.
+  bool take_left(Addition& addition);
+  void perform(Addition& addition);
+  // Stores a gradient in place of `before`, and returns true; or returns false if that was replaced meanwhile.
+  bool replace(const TensorRef& before, TensorRef& after);
+
   TensorRef grad_;
+  Ongoing turn_;
+  std::vector<Addition> left_;
   Hooks hooks_;
 };
 

@@ -18,16 +18,15 @@ class FunctionNode final : public Node {
 
   const char* name() const override { return name_.c_str(); }
 
-  Gradients run(const Gradients& grads, const std::vector<bool>& wanted) override {
-    const Context context = context_;
-    if (!context) fail_freed();
+ private:
+  Gradients compute(const Gradients& grads, const std::vector<bool>& wanted) override {
     const Gradients given = with_zeros(grads);
     std::vector<of_tensor> handles, results(edges().size());
     for (const TensorRef& grad : given) handles.push_back(to_handle(grad.get()));
     const std::unique_ptr<bool[]> flags(new bool[wanted.size()]);
     std::copy(wanted.begin(), wanted.end(), flags.get());
     const of_status status =
-        backward_(context.get(), handles.data(), handles.size(), flags.get(), results.data(), results.size());
+        backward_(context_.get(), handles.data(), handles.size(), flags.get(), results.data(), results.size());
     Gradients found;
     for (const of_tensor result : results) found.push_back(TensorRef::adopt(to_tensor(result)));
     if (status != OF_OK) throw Error(status, last_error(), last_error_is_complete());
@@ -36,9 +35,8 @@ class FunctionNode final : public Node {
     return found;
   }
 
-  void free_saved() noexcept override { context_.reset(); }
+  void release_saved() noexcept override { context_.reset(); }
 
- private:
   TensorRef checked(TensorRef grad, size_t input) const {
     const Form& form = edge_form(input);
     if (!same_sizes(grad->sizes(), form.sizes))

@@ -1,5 +1,6 @@
 #include "autograd/hook.h"
 
+#include "autograd/object_lock.h"
 #include "base/error.h"
 
 namespace oneflow::autograd {
@@ -13,14 +14,14 @@ TensorRef Hook::apply(TensorRef grad) const {
 }
 
 void Hooks::add(Ref<Hook> hook) {
-  const std::lock_guard lock(mutex_);
+  const ObjectLock lock(this);
   hooks_.push_back(std::move(hook));
 }
 
 TensorRef Hooks::apply(TensorRef grad) {
   std::vector<Ref<Hook>> hooks;
   {
-    const std::lock_guard lock(mutex_);
+    const ObjectLock lock(this);
     if (hooks_.empty()) return grad;
     hooks = hooks_;  // a hook may add hooks
   }

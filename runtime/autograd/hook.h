@@ -5,7 +5,6 @@
 #include <oneflow/autograd.h>
 
 #include <atomic>
-#include <mutex>
 #include <vector>
 
 #include "base/ref.h"
@@ -42,7 +41,6 @@ class Hooks {
   TensorRef apply(TensorRef grad);
 
  private:
-  std::mutex mutex_;
   std::vector<Ref<Hook>> hooks_;
 };
 

@@ -1,5 +1,6 @@
 #include "autograd/node.h"
 
+#include "autograd/object_lock.h"
 #include "device/device.h"
 #include "dispatch/dispatch.h"
 #include "dispatch/program_body.h"
@@ -19,6 +20,50 @@ std::atomic<uint64_t> next_number{1};
 
 }  // namespace
 
+class Node::Run {
+ public:
+  explicit Run(Node& node) : node_(node) {
+    bool is_freed = false;
+    {
+      const ObjectLock lock(&node);
+      is_freed = node.is_freed_;
+      if (!is_freed) ++node.run_count_;
+    }
+    if (is_freed)
+      fail(OF_INVALID_ARGUMENT,
+           "what the gradient of %s needs was freed by an earlier backward pass, which needs the argument "
+           "retain_graph=True",
+           node.name());
+  }
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+  ~Run() {
+    bool is_last = false;
+    {
+      const ObjectLock lock(&node_);
+      is_last = --node_.run_count_ == 0 && node_.is_freed_;
+    }
+    if (is_last) node_.release_saved();
+  }
+
+ private:
+  Node& node_;
+};
+
+Gradients Node::run(const Gradients& grads, const std::vector<bool>& wanted) {
+  const Run begun(*this);
+  return compute(grads, wanted);
+}
+
+void Node::free_saved() noexcept {
+  bool is_unused = false;
+  {
+    const ObjectLock lock(this);
+    is_unused = !std::exchange(is_freed_, true) && run_count_ == 0;
+  }
+  if (is_unused) release_saved();
+}
+
 void Node::add_edge(Edge edge, const Tensor& operand) {
   edges_.push_back(std::move(edge));
   edge_forms_.push_back(Form::of(operand));
@@ -30,19 +75,19 @@ void Node::add_output(const Tensor& output) {
 }
 
 Hooks& Node::hooks(size_t output) {
-  const std::lock_guard lock(mutex_);
+  const ObjectLock lock(this);
   auto& hooks = outputs_[output].hooks;
   if (!hooks) hooks = std::make_unique<Hooks>();
   return *hooks;
 }
 
 void Node::collect(size_t output, Ref<Accumulator> accumulator) {
-  const std::lock_guard lock(mutex_);
-  outputs_[output].collector = std::move(accumulator);
+  const ObjectLock lock(this);
+  std::swap(outputs_[output].collector, accumulator);
 }
 
 Ref<Accumulator> Node::collector(size_t output) {
-  const std::lock_guard lock(mutex_);
+  const ObjectLock lock(this);
   return outputs_[output].collector;
 }
 
@@ -52,13 +97,6 @@ Gradients Node::with_zeros(Gradients grads) const {
     if (!grads[i]) grads[i] = call_operator(kZeros, form.sizes, form.dtype, form.device);
   }
   return grads;
-}
-
-void Node::fail_freed() const {
-  fail(
-      OF_INVALID_ARGUMENT,
-      "what the gradient of %s needs was freed by an earlier backward pass, which needs the argument retain_graph=True",
-      name());
 }
 
 void Node::destroy() noexcept {

@@ -51,9 +51,10 @@ class Node : public RefCounted<Node> {
   // Returns the name of the recorded call, for users: "mul".
   virtual const char* name() const = 0;
   // Returns the gradient of each edge that is wanted, in the form of its operand. At least one of `grads` is not null.
-  virtual Gradients run(const Gradients& grads, const std::vector<bool>& wanted) = 0;
-  // Frees what run() needs, after which it fails.
-  virtual void free_saved() noexcept = 0;
+  // Throws InvalidArgument after free_saved().
+  Gradients run(const Gradients& grads, const std::vector<bool>& wanted);
+  // Frees what run() needs, once no pass is in it.
+  void free_saved() noexcept;
 
   uint64_t number() const { return number_; }
   const std::vector<Edge>& edges() const { return edges_; }
@@ -77,10 +78,12 @@ class Node : public RefCounted<Node> {
 
  protected:
   Node() = default;
+  // Does what run() does. Several threads may be in it.
+  virtual Gradients compute(const Gradients& grads, const std::vector<bool>& wanted) = 0;
+  // Frees what compute() needs. Called at most once, while no thread is in compute(), and before none will be.
+  virtual void release_saved() noexcept = 0;
   // Returns the gradients of all outputs, with zeros where there is none.
   Gradients with_zeros(Gradients grads) const;
-  // Throws the error of a node that runs again after free_saved().
-  [[noreturn]] void fail_freed() const;
 
  private:
   struct Output {
@@ -88,10 +91,13 @@ class Node : public RefCounted<Node> {
     Ref<Accumulator> collector;
     std::unique_ptr<Hooks> hooks;
   };
+  // A run that has begun, for which what is saved is kept.
+  class Run;
 
   uint64_t number_ = 0;
   Node* next_freed_ = nullptr;
-  std::mutex mutex_;  // guards what users add to outputs
+  int run_count_ = 0;  // the runs that have begun and not ended
+  bool is_freed_ = false;
   std::vector<Edge> edges_;
   std::vector<Form> edge_forms_;
   std::vector<Output> outputs_;

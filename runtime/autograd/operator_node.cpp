@@ -94,37 +94,10 @@ void OperatorNode::save_results(const Call& call) {
   });
 }
 
-void OperatorNode::free_saved() noexcept {
-  const std::lock_guard lock(mutex_);
-  is_released_ = true;
-  if (readers_ > 0) return;  // the last one does it
+void OperatorNode::release_saved() noexcept {
   arguments_.clear();
   results_.clear();
 }
-
-// A pass that reads what the node has saved. The mutex is not held meanwhile: the pass may wait for memory, and for
-// other threads to release some.
-class OperatorNode::Reading {
- public:
-  explicit Reading(OperatorNode& node) : node_(node) {
-    const std::lock_guard lock(node.mutex_);
-    if (node.is_released_) node.fail_freed();
-    ++node.readers_;
-  }
-  Reading(const Reading&) = delete;
-  Reading& operator=(const Reading&) = delete;
-  ~Reading() {
-    bool is_last = false;
-    {
-      const std::lock_guard lock(node_.mutex_);
-      is_last = --node_.readers_ == 0 && node_.is_released_;
-    }
-    if (is_last) node_.free_saved();
-  }
-
- private:
-  OperatorNode& node_;
-};
 
 // A call has at most one list of gradients and one list of saved tensors.
 struct OperatorNode::Inputs {
@@ -186,8 +159,7 @@ Gradients OperatorNode::call_gradient(const Target& target, const Gradients& gra
   return found;
 }
 
-Gradients OperatorNode::run(const Gradients& grads, const std::vector<bool>& wanted) {
-  const Reading reading(*this);
+Gradients OperatorNode::compute(const Gradients& grads, const std::vector<bool>& wanted) {
   const Gradients given = with_zeros(grads);
   const bool conjugates =
       std::any_of(given.begin(), given.end(), [](const TensorRef& grad) { return is_complex(grad->dtype()); });

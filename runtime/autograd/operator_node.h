@@ -2,7 +2,6 @@
 #ifndef ONEFLOW_AUTOGRAD_OPERATOR_NODE_H_
 #define ONEFLOW_AUTOGRAD_OPERATOR_NODE_H_
 
-#include <mutex>
 #include <vector>
 
 #include "autograd/node.h"
@@ -19,8 +18,6 @@ class OperatorNode final : public Node {
   void save_results(const Call& call);
 
   const char* name() const override { return name_; }
-  Gradients run(const Gradients& grads, const std::vector<bool>& wanted) override;
-  void free_saved() noexcept override;
 
  private:
   // What an edge is for: a rule of the schema, and the position in the list if its argument is one.
@@ -30,8 +27,9 @@ class OperatorNode final : public Node {
   };
   // The memory of the arguments of a call of a gradient.
   struct Inputs;
-  class Reading;
 
+  Gradients compute(const Gradients& grads, const std::vector<bool>& wanted) override;
+  void release_saved() noexcept override;
   explicit OperatorNode(const Call& call) : op_(call.op), name_(call.name) {}
   void add_edges(const Call& call, const GradientRule& rule);
   // Returns the value of an argument of a gradient.
@@ -42,9 +40,6 @@ class OperatorNode final : public Node {
   const Operator& op_;
   const char* const name_;
   std::vector<Target> targets_;  // of the edges
-  std::mutex mutex_;             // guards the next two members, and the rest while nobody reads it
-  int readers_ = 0;              // passes that read what is saved
-  bool is_released_ = false;
   std::vector<SavedValue> arguments_;
   std::vector<SavedTensor> results_;
 };

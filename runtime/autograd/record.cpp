@@ -1,7 +1,6 @@
 #include "autograd/record.h"
 
 #include <algorithm>
-#include <mutex>
 #include <vector>
 
 #include "autograd/operator_node.h"
@@ -100,11 +99,7 @@ void record(of_layer_call& state) {
 }  // namespace
 
 void install() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    const auto enter = [](void*, of_layer_call* state) { return guard([&] { record(*state); }); };
-    install_layer(OF_LAYER_AUTOGRAD, OF_LAYER_ON_REQUEST, enter, nullptr);
-  });
+  require_layer(OF_LAYER_AUTOGRAD, [](void*, of_layer_call* state) { return guard([&] { record(*state); }); });
 }
 
 }  // namespace oneflow::autograd

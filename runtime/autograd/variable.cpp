@@ -1,8 +1,7 @@
 #include "autograd/variable.h"
 
-#include <mutex>
-
 #include "autograd/mode.h"
+#include "autograd/object_lock.h"
 #include "autograd/record.h"
 #include "dispatch/dispatch.h"
 #include "dispatch/layers.h"
@@ -44,61 +43,69 @@ Variable& Variable::of(const Tensor& tensor) {
 }
 
 void Variable::set_leaf(bool requires_grad) {
-  const std::lock_guard lock(mutex_);
+  const ObjectLock lock(this);
   requires_grad_ = requires_grad;
   if (requires_grad && !accumulator_) accumulator_ = Ref<Accumulator>::adopt(new Accumulator);
 }
 
 void Variable::set_origin(Ref<Node> node, int output, uint64_t generation) {
-  const std::lock_guard lock(mutex_);
-  if (accumulator_) {  // the tensor was a leaf without a gradient, or retains that of its former value
-    if (is_leaf_)
-      accumulator_ = {};
-    else
-      node->collect(static_cast<size_t>(output), accumulator_);
+  Ref<Node> replaced = node;
+  Ref<Accumulator> unused, retained;
+  {
+    const ObjectLock lock(this);
+    (is_leaf_ ? unused : retained) = accumulator_;
+    if (is_leaf_) accumulator_ = {};  // of a leaf without a gradient
+    std::swap(node_, replaced);
+    output_ = output;
+    is_leaf_ = false;
+    requires_grad_ = true;
+    generation_ = generation;
   }
-  std::swap(node_, node);
-  output_ = output;
-  is_leaf_ = false;
-  requires_grad_ = true;
-  generation_ = generation;
+  if (retained) node->collect(static_cast<size_t>(output), std::move(retained));  // that of the former value as well
 }
 
 Edge Variable::edge() {
-  const std::lock_guard lock(mutex_);
+  const ObjectLock lock(this);
   if (!requires_grad_) return {};
   return node_ ? Edge{node_, output_, {}} : Edge{{}, 0, accumulator_};
 }
 
 bool Variable::requires_grad() {
-  const std::lock_guard lock(mutex_);
+  const ObjectLock lock(this);
   return requires_grad_;
 }
 
 bool Variable::is_leaf() {
-  const std::lock_guard lock(mutex_);
+  const ObjectLock lock(this);
   return is_leaf_;
 }
 
 Ref<Accumulator> Variable::accumulator() {
-  const std::lock_guard lock(mutex_);
+  const ObjectLock lock(this);
   return accumulator_;
 }
 
 void Variable::retain_grad() {
-  const std::lock_guard lock(mutex_);
-  if (accumulator_ || !node_) return;
-  accumulator_ = Ref<Accumulator>::adopt(new Accumulator);
-  node_->collect(static_cast<size_t>(output_), accumulator_);
+  const auto created = Ref<Accumulator>::adopt(new Accumulator);
+  Ref<Node> node;
+  size_t output = 0;
+  {
+    const ObjectLock lock(this);
+    if (accumulator_ || !node_) return;
+    accumulator_ = created;
+    node = node_;
+    output = static_cast<size_t>(output_);
+  }
+  node->collect(output, created);
 }
 
 uint64_t Variable::generation() {
-  const std::lock_guard lock(mutex_);
+  const ObjectLock lock(this);
   return generation_;
 }
 
 void Variable::start_generation() {
-  const std::lock_guard lock(mutex_);
+  const ObjectLock lock(this);
   ++generation_;
 }
 

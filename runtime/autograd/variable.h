@@ -39,7 +39,6 @@ class Variable final {
   void start_generation();
 
  private:
-  std::mutex mutex_;
   bool is_leaf_ = true, requires_grad_ = false;
   Ref<Node> node_;
   int output_ = 0;

@@ -20,7 +20,8 @@ class ViewWriteNode final : public Node {
 
   const char* name() const override { return "write to a view"; }
 
-  Gradients run(const Gradients& grads, const std::vector<bool>&) override {
+ private:
+  Gradients compute(const Gradients& grads, const std::vector<bool>&) override {
     const TensorRef rest = call_operator(kClone, grads[0]);
     const TensorRef part = call_operator(kAsStrided, rest, sizes_, strides_, offset_);
     const TensorRef written = call_operator(kClone, part);
@@ -28,9 +29,8 @@ class ViewWriteNode final : public Node {
     return {rest, written};
   }
 
-  void free_saved() noexcept override {}
+  void release_saved() noexcept override {}
 
- private:
   const Shape sizes_, strides_;
   const int64_t offset_;
 };

@@ -3,6 +3,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <utility>
 
 namespace oneflow {
 
@@ -27,7 +28,29 @@ void unlock_all() {
     for (ForkedMutex* each = locked[level]; each; each = each->next) each->unlock(each->mutex);
 }
 
+thread_local constinit Ongoing* innermost = nullptr;  // the last mark of this thread
+
 }  // namespace
+
+uint64_t Ongoing::current_process_ = 1;
+const int Ongoing::fork_handler_ = pthread_atfork(nullptr, nullptr, go_on_in_child);
+
+void Ongoing::go_on_in_child() noexcept {
+  ++current_process_;
+  for (Ongoing* each = innermost; each; each = each->outer_) each->process_ = current_process_;
+}
+
+void Ongoing::set() noexcept {
+  process_ = current_process_;
+  outer_ = std::exchange(innermost, this);
+}
+
+void Ongoing::clear() noexcept {
+  process_ = 0;
+  innermost = outer_;
+}
+
+bool Ongoing::is_set_by_this_thread() noexcept { return innermost != nullptr; }
 
 void make_fork_safe(LockLevel level, ForkedMutex& mutex) {
   static const int handlers = pthread_atfork(lock_all, unlock_all, unlock_all);

@@ -1,4 +1,5 @@
-// Mutexes that a forked child can lock, whatever other threads do while the process forks.
+// Mutexes that a forked child can lock, whatever other threads do while the process forks, and marks that tell it
+// whether the work of a thread still goes on.
 //
 // Define a process-wide mutex at namespace scope, not as a function-local static: if another thread initializes a
 // function-local static during the fork, its guard stays locked in the child.
@@ -8,6 +9,7 @@
 #include <pthread.h>
 
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 
 namespace oneflow {
@@ -18,6 +20,7 @@ enum class LockLevel {
   kDiscovery,
   kSessions,
   kProfile,
+  kGradients,
   kLayers,
   kRegistry,
   kDevice,
@@ -79,6 +82,30 @@ class ForkSafe : public Mutex {
 
  private:
   ForkedMutex own_;
+};
+
+// A mark of work that a thread does, for which others wait. In a forked child, it is only set if the thread that forked
+// has set it: no other work goes on there. A thread that sets several marks clears the last one first. The caller
+// guards each mark with a mutex.
+class Ongoing {
+ public:
+  Ongoing() = default;
+  Ongoing(const Ongoing&) = delete;
+  Ongoing& operator=(const Ongoing&) = delete;
+
+  bool is_set() const { return process_ == current_process_; }
+  void set() noexcept;
+  void clear() noexcept;
+  // Returns whether the calling thread has set a mark.
+  static bool is_set_by_this_thread() noexcept;
+
+ private:
+  static void go_on_in_child() noexcept;
+  static const int fork_handler_;
+  static uint64_t current_process_;  // 1 + the forks that led to this process
+
+  uint64_t process_ = 0;      // in which the work goes on; 0: none
+  Ongoing* outer_ = nullptr;  // the mark that the same thread has set before
 };
 
 }  // namespace oneflow

@@ -46,9 +46,13 @@ ForkSafe<std::mutex> mutex{LockLevel::kLayers};
   }
 });
 
-Slot& slot_of(of_layer layer) {
-  check_layer(layer);
-  return slots[layer];
+// Fills the slot of a layer. The caller holds the mutex.
+void fill(of_layer layer, of_layer_function function, void* context) {
+  Slot& slot = slots[layer];
+  if (slot.function.load() || slot.is_leaving)
+    fail(OF_INVALID_ARGUMENT, "layer %d is %s", layer, slot.is_leaving ? "being removed" : "installed already");
+  slot.context = context;
+  slot.function.store(function);
 }
 
 // Counts a call within a layer, for as long as the object lives.
@@ -150,20 +154,24 @@ void hide(uint32_t& body_layers, of_layer_body body, int layer) {
 }  // namespace
 
 void install_layer(of_layer layer, of_layer_scope scope, of_layer_function function, void* context) {
-  Slot& slot = slot_of(layer);
+  check_layer(layer);
   if (!function) fail(OF_INVALID_ARGUMENT, "function must not be NULL");
   if (scope != OF_LAYER_ALL_CALLS && scope != OF_LAYER_ON_REQUEST)
     fail(OF_INVALID_ARGUMENT, "there is no scope number %d", static_cast<int>(scope));
   const std::lock_guard lock(mutex);
-  if (slot.function.load() || slot.is_leaving)
-    fail(OF_INVALID_ARGUMENT, "layer %d is %s", layer, slot.is_leaving ? "being removed" : "installed already");
-  slot.context = context;
-  slot.function.store(function);
+  fill(layer, function, context);
   if (scope == OF_LAYER_ALL_CALLS) common_layers.fetch_or(bit_of(layer));
 }
 
+void require_layer(of_layer layer, of_layer_function function) {
+  if (slots[layer].function.load() == function) return;
+  const std::lock_guard lock(mutex);
+  if (slots[layer].function.load() != function) fill(layer, function, nullptr);
+}
+
 void remove_layer(of_layer layer) {
-  Slot& slot = slot_of(layer);
+  check_layer(layer);
+  Slot& slot = slots[layer];
   if (depths[layer] > 0) fail(OF_INVALID_ARGUMENT, "layer %d cannot be removed within a call of its own", layer);
   {
     const std::lock_guard lock(mutex);

@@ -33,6 +33,9 @@ namespace oneflow {
 // Implement of_layer_install() and of_layer_remove().
 void install_layer(of_layer layer, of_layer_scope scope, of_layer_function function, void* context);
 void remove_layer(of_layer layer);
+// Installs a layer of the runtime that calls request, unless it is installed. Throws InvalidArgument if another one has
+// its number.
+void require_layer(of_layer layer, of_layer_function function);
 
 // What the calls of a thread start from; see of_thread_state.
 struct ThreadState {

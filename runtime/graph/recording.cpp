@@ -1,7 +1,6 @@
 #include "graph/recording.h"
 
 #include <algorithm>
-#include <mutex>
 #include <string_view>
 
 #include "base/error.h"
@@ -81,11 +80,7 @@ void enter(of_layer_call& state) {
 }
 
 void install() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    const auto function = [](void*, of_layer_call* state) { return guard([&] { enter(*state); }); };
-    install_layer(OF_LAYER_CAPTURE, OF_LAYER_ON_REQUEST, function, nullptr);
-  });
+  require_layer(OF_LAYER_CAPTURE, [](void*, of_layer_call* state) { return guard([&] { enter(*state); }); });
 }
 
 }  // namespace

@@ -1,40 +1,30 @@
 #include "tensor/deferred.h"
 
-#include <pthread.h>
-
 #include <exception>
 #include <mutex>
 #include <utility>
 
 #include "base/error.h"
-#include "base/fork_safe.h"
 #include "tensor/storage.h"
 
 namespace oneflow {
 
-// What a thread does with deferred buffers.
+// The deferred buffer that a thread waits for.
 struct MakingThread {
-  Deferred* makes = nullptr;            // the innermost one that it computes
-  const Deferred* waits_for = nullptr;  // the one that it waits for
+  const Deferred* waits_for = nullptr;
 };
 
 namespace {
 
 thread_local constinit MakingThread this_thread;
 
-uint64_t process = 0;               // counts the forks that led to this process; written by the handler of forks only
 std::atomic<uint32_t> makes_ended;  // for threads that wait
 
 ForkSafe<std::mutex> mutex{LockLevel::kDeferred};  // guards the members of all objects
 
 }  // namespace
 
-const int Deferred::fork_handler_ = pthread_atfork(nullptr, nullptr, [] {
-  ++process;
-  for (Deferred* each = this_thread.makes; each; each = each->outer_) each->process_ = process;
-});
-
-MakingThread* Deferred::maker() const { return process_ == process ? maker_ : nullptr; }
+MakingThread* Deferred::maker() const { return making_.is_set() ? maker_ : nullptr; }
 
 void Deferred::check_that_no_thread_waits_for_itself() const {
   const Deferred* needed = this;
@@ -61,8 +51,7 @@ void Deferred::make_into(std::atomic<Buffer*>& buffer) {
   if (buffer.load(std::memory_order_relaxed)) return;
 
   maker_ = &this_thread;
-  process_ = process;
-  outer_ = std::exchange(this_thread.makes, this);
+  making_.set();
   lock.unlock();
   Ref<Buffer> made;
   std::exception_ptr failure;
@@ -72,8 +61,7 @@ void Deferred::make_into(std::atomic<Buffer*>& buffer) {
     failure = std::current_exception();
   }
   lock.lock();
-  this_thread.makes = outer_;
-  maker_ = nullptr;
+  making_.clear();
   if (!failure) buffer.store(made.detach(), std::memory_order_release);
   makes_ended.fetch_add(1);
   lock.unlock();

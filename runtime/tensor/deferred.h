@@ -6,6 +6,7 @@
 
 #include <atomic>
 
+#include "base/fork_safe.h"
 #include "base/ref.h"
 
 namespace oneflow {
@@ -44,13 +45,11 @@ class Deferred {
   MakingThread* maker() const;
   void check_that_no_thread_waits_for_itself() const;
   void destroy_context();
-  static const int fork_handler_;  // tells the child of a fork that only the calls of the thread that forked go on
 
   Recipe recipe_;
   // Guarded by one mutex for all objects.
-  MakingThread* maker_ = nullptr;
-  uint64_t process_ = 0;       // in which `maker_` runs `make`: it does not go on in a child
-  Deferred* outer_ = nullptr;  // for which the same thread runs `make`, from which that of this object was needed
+  Ongoing making_;
+  MakingThread* maker_ = nullptr;  // the thread that runs `make`, while it does
 };
 
 }  // namespace oneflow

@@ -190,6 +190,18 @@ test('a pass on another thread', async () => {
   await assert.rejects(sum(x.mul(x)).backwardAsync(), {code: 'Unsupported', message: /runs only on the thread/});
 });
 
+test('passes on several threads add to one leaf, which this one reads', async () => {
+  const x = leaf(1, 2);
+  const passes = Array.from({length: 20}, () => sum(x.mul(3)).backwardAsync());
+  for (let i = 0; i < 20; i++) {
+    sum(x.mul(3)).backward();
+    assert.ok(x.grad.toArray().every((each) => each >= 3 * (i + 1)), 'what this thread has added is there');
+    await setImmediate();
+  }
+  await Promise.all(passes);
+  assert.deepEqual(x.grad.toArray(), [120, 120]);
+});
+
 test('tidy keeps what the graph needs', () => {
   const x = leaf(1, 2);
   const loss = flow.tidy(() => sum(x.mul(x).exp()));

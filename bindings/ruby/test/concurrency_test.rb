@@ -86,7 +86,75 @@ class ConcurrencyTest < OneFlowTest
     assert_in_delta expected, x.matmul(x).sum.item
   end
 
+  # A finalizer runs within the collection that a pass asks for when its addition to the gradient runs out of memory.
+  COLLECTING = <<~RUBY
+    require "oneflow"
+    x = OneFlow.zeros(1 << 18)
+    x.requires_grad = true
+    one = OneFlow.ones(1 << 18) # is kept, so that the pass adds a copy
+    found = []
+    finalizer = proc do
+      next unless found.empty?
+
+      OneFlow.set_memory_limit(0)
+      found << Thread.new { x.grad.nil? }.value << x.grad.nil?
+      x.backward(one)
+      x.backward(one, create_graph: true)
+    end
+    make = -> { Array.new(100) { ObjectSpace.define_finalizer(Object.new, finalizer) } && nil }
+    make.call
+    OneFlow.empty_cache
+    OneFlow.set_memory_limit(OneFlow.memory_stats[:in_use] + 1000)
+    x.backward(one)
+    finalizer = nil
+    abort("found " + found.inspect) unless found == [true, true]
+    abort("gradient " + x.grad.to_a.uniq.inspect) unless x.grad.to_a.uniq == [3.0]
+  RUBY
+
+  def test_memory_runs_out_while_a_gradient_is_added
+    assert run_ruby(COLLECTING), "code within the collection did not run, or was wrong"
+  end
+
+  # The handler runs on this thread, within a hook and between the attempts of passes.
+  def test_a_trap_handler_runs_the_pass_that_it_interrupts
+    assert run_ruby(<<~RUBY), "a gradient is wrong"
+      require "oneflow"
+      x = OneFlow.ones(400, 400)
+      x.requires_grad = true
+      one = OneFlow.ones(400, 400)
+      y = one.matmul(x)
+      passes = []
+      pass = -> { (passes << 1) && y.backward(one, retain_graph: true) }
+      trap("USR1") { pass.call }
+      hook = x.register_hook { |_| hook.remove || (Process.kill("USR1", Process.pid) && nil) }
+      sender = Thread.new { 20.times { sleep(0.005) || Process.kill("USR1", Process.pid) } }
+      pass.call while sender.alive?
+      sleep(0.05) # the last signal
+      abort("found " + x.grad.to_a.flatten.uniq.inspect) unless x.grad.to_a.flatten.uniq == [400.0 * passes.size]
+    RUBY
+  end
+
+  def test_threads_run_a_pass_that_one_of_them_frees
+    50.times do
+      x = OneFlow.tensor([1.0, 3.0])
+      x.requires_grad = true
+      y = x * x
+      texts = Array.new(3) { |i| Thread.new { pass_of(y, retain: i != 1) } }.map(&:value)
+      added = texts.count(nil)
+      assert_equal [2.0 * added, 6.0 * added], x.grad.to_a
+      assert(texts.compact.all? { |text| text.include?("was freed by an earlier backward pass") })
+    end
+  end
+
   private
+
+  # Returns the text of the failure of a pass, or nil.
+  def pass_of(tensor, retain:)
+    tensor.backward(OneFlow.ones(2), retain_graph: retain)
+    nil
+  rescue OneFlow::InvalidArgument => e
+    e.message
+  end
 
   def ticks_during(work)
     before = yield
@@ -96,6 +164,11 @@ class ConcurrencyTest < OneFlowTest
 
   def run_ruby(script)
     paths = $LOAD_PATH.flat_map { |path| ["-I", path] }
-    system(RbConfig.ruby, "-W:no-experimental", *paths, "-e", script)
+    child = spawn(RbConfig.ruby, "-W:no-experimental", *paths, "-e", script)
+    Timeout.timeout(60) { Process.wait2(child)[1] }.success?
+  rescue Timeout::Error
+    Process.kill("KILL", child)
+    Process.wait(child)
+    false
   end
 end

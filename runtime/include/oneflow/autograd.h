@@ -48,7 +48,12 @@ typedef struct of_backward_options {
 } of_backward_options;
 
 /* Adds the gradients of the sum of `tensors` to all leaves that these depend on. `grads` are the gradients of the
- * tensors; NULL, or a NULL item, stands for 1, and needs a tensor with one element. `options` may be NULL. */
+ * tensors; NULL, or a NULL item, stands for 1, and needs a tensor with one element. `options` may be NULL.
+ *
+ * Passes of several threads may add to the same leaf, one at a time. A pass waits for its turn, so that a caller must
+ * hold no lock that hooks or the memory-pressure callback take. Only a pass within an addition of the same thread,
+ * which such a callback starts, does not wait: if it is not its turn, what it adds is there when that of the others is.
+ */
 OF_API of_status of_backward(const of_tensor* tensors, const of_tensor* grads, size_t count,
                              const of_backward_options* options);
 /* Gets the gradients of `inputs` instead, and adds none to leaves. `results` receives `input_count` new references;
