@@ -156,18 +156,6 @@ def check_names(definitions: Definitions, report: Report) -> None:
             report.add(op.location, "'tensor' is reserved: it creates tensors in examples and in every language")
     for function in definitions.functions:
         _check_overloads(function, report)
-    _check_ids(definitions, report)
-
-
-def _check_ids(definitions: Definitions, report: Report) -> None:
-    """Reports former signature ids that another record, or another former signature, has."""
-    owners = {op.signature_id: op for op in definitions.ops}
-    for op in definitions.ops:
-        for former in op.formerly:
-            if former.id in owners:
-                text = f"the former id {former.id:016x} is an id of {owners[former.id].full_name} already"
-                report.add(op.location, text)
-            owners[former.id] = op
 
 
 def _check_overloads(function: Function, report: Report) -> None:

@@ -10,6 +10,7 @@ from codegen import discover
 from codegen.derive.gradients import gradient_lines, saved_names
 from codegen.emit import Manifest
 from codegen.errors import TargetError, counted, unknown
+from codegen.former import stored_text
 from codegen.kinds import KINDS
 from codegen.kinds.kind import Fact
 from codegen.model import Definitions, Function, Op
@@ -102,6 +103,8 @@ def _facts(op: Op, definitions: Definitions, root: Path) -> Iterator[Fact]:
     if op.from_any_device:
         yield Fact("devices", f"{op.from_any_device} may be on another device than the other arguments")
     yield Fact("ids", f"signature {op.signature_id:016x}, kernel {op.kernel_id:016x}")
+    if op.formerly:
+        yield Fact("formerly", "\n".join(map(stored_text, op.formerly)))
     yield Fact("forms", ", ".join(forms(op)))
     yield Fact("oracle", op.oracle or "none, only examples with results")
     counts = {"example": op.examples, "error case": op.errors, "further case": op.cases}

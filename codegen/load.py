@@ -13,6 +13,7 @@ from codegen.calls import CallParser
 from codegen.checks import check, check_names, resolved_complex, resolved_kind
 from codegen.derive.gradients import derive_gradients
 from codegen.errors import DefinitionError, Location, TargetError, TextError, unknown
+from codegen.former import check_formers
 from codegen.kinds import KINDS
 from codegen.kinds.checks import argument_named
 from codegen.kinds.kind import Kind
@@ -27,12 +28,13 @@ from codegen.model import (
     Elsewhere,
     ErrorCase,
     Example,
-    FormerSignature,
+    FormerOperator,
     Gradient,
     Op,
     ResultRule,
     Signature,
     StatedGradient,
+    Word,
 )
 from codegen.program import Program
 from codegen.reader import Bad, Field, Fields, Report, compose
@@ -197,7 +199,7 @@ def _record(fields: Fields) -> _Draft | None:
     )
     in_place = fields.optional("in_place", lambda f: f.boolean, False)
     gradient = fields.optional("gradient", lambda f: _gradient(f.fields, signature), {})
-    formerly = fields.optional("formerly", lambda f: tuple(_former(each.fields, signature) for each in f.members), ())
+    formerly = fields.optional("formerly", lambda f: tuple(_former(each.fields) for each in f.members), ())
     offered_as = fields.optional("offered_as", lambda f: _offered_as(f, name), ())
     examples = fields.optional("examples", lambda f: tuple(f.members), ())
     errors = fields.optional("errors", lambda f: tuple(f.members), ())
@@ -270,17 +272,34 @@ def _names_in(key: str) -> tuple[str, ...]:
     return tuple(key.replace(" ", "").split(","))
 
 
-def _former(fields: Fields, signature: Signature | None) -> FormerSignature:
-    field = fields.need("id")
-    if not re.fullmatch("[0-9a-f]{16}", field.words):
-        raise field.bad("expected a signature id: 16 hexadecimal digits")
-    renames = fields.optional(
-        "renames",
-        lambda f: {old: argument_named(new, signature, bool, "an argument") for old, new in f.fields.values.items()},
-        {},
-    )
+def _former(fields: Fields) -> FormerOperator:
+    """Reads an operator of an earlier version: "name: signature", as graph files have it."""
+    text = fields.need("operator").text
+    stored = re.fullmatch(r"([a-z0-9_.]+): (.*)", text.value)
+    if not stored:
+        expected = "expected a name and a signature, as graph files have them: 'f: f(Tensor x) -> Tensor'"
+        raise text.bad(TextError(expected))
+    try:
+        signature = signatures.parse(stored[2], exact=text.one_line)
+    except TextError as error:
+        error.offset += stored.start(2)
+        raise text.bad(error) from None
+    if not f"{stored[1]}.".startswith(f"{signature.name}."):
+        raise text.bad(TextError(f"'{stored[1]}' is not an overload or a gradient of '{signature.name}'"))
+    renames = fields.optional("renames", lambda f: tuple((_word(k), _word(v)) for k, v in _items(f.fields)), ())
+    values = fields.optional("values", lambda f: tuple((_word(k), v.literal) for k, v in _items(f.fields)), ())
+    drops = fields.optional("drops", lambda f: tuple(map(_word, f.members)), ())
     fields.finish()
-    return FormerSignature(int(field.words, 16), renames)
+    return FormerOperator(stored[1], signature, renames, values, drops, text.location)
+
+
+def _items(fields: Fields) -> list[tuple[Field, Field]]:
+    """Returns the keys of a mapping, with their values."""
+    return [(fields.keys[name], value) for name, value in fields.values.items()]
+
+
+def _word(field: Field) -> Word:
+    return Word(field.words, field.location)
 
 
 def _offered_as(field: Field, name: str | None) -> tuple[str, ...]:
@@ -396,13 +415,15 @@ def _complete(parts: list[_Part], report: Report) -> Definitions:
         return Definitions(tuple(ops))
     definitions = Definitions(tuple(_resolved(ops)))
     rules = [rule for each in parts if isinstance(each, _Rules) for rule in each.rules]
-    return replace(
+    whole = replace(
         definitions,
         words=tuple(word for each in others for word in each.words),
         elsewhere=tuple(name for each in others for name in each.elsewhere),
         gradients=derive_gradients(definitions, report),
         rules=complete_rules(rules, definitions.overloads, report),
     )
+    check_formers(whole, report)
+    return whole
 
 
 def _resolved(ops: list[Op]) -> Iterator[Op]:

@@ -320,14 +320,27 @@ class ErrorCase:
 
 
 @dataclass(frozen=True)
-class FormerSignature:
-    """An earlier signature of a record, which stored calls may refer to.
+class Word:
+    """A name in a record, with its location for errors."""
 
-    A call is converted by renaming its arguments; arguments that it lacks get their defaults.
+    text: str
+    location: Location = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True)
+class FormerOperator:
+    """An operator of an earlier version whose stored calls are now calls of a record, or of a gradient of it.
+
+    An argument is the present one with the same name unless the columns say otherwise. Defaults of the former signature
+    hold for its calls. `codegen.former` has the rules.
     """
 
-    id: int
-    renames: Mapping[str, str]  # the former names of arguments, with the present ones
+    full_name: str
+    signature: Signature
+    renames: tuple[tuple[Word, Word], ...]  # the former names of arguments, with the present ones
+    values: tuple[tuple[Word, Literal], ...]  # of present arguments that it lacked, unless it is their default
+    drops: tuple[Word, ...]  # arguments that exist no longer
+    location: Location = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -351,7 +364,7 @@ class Op:
     complex: Complex | Program | None = None  # None: the default of the kind
     from_any_device: str | None = None  # a tensor argument that may be on another device
     in_place: bool = False  # whether the result has the shape of the receiver, which an in-place form then overwrites
-    formerly: tuple[FormerSignature, ...] = ()
+    formerly: tuple[FormerOperator, ...] = ()
     gradient: Mapping[str, StatedGradient | Gradient] = field(
         default_factory=dict
     )  # by argument, in place of what the kind derives
@@ -522,6 +535,13 @@ class Definitions:
     def overloads(self) -> Mapping[str, tuple[Op, ...]]:
         """Returns the overloads by public name, in the order in which a call tries them."""
         return {function.name: function.overloads for function in self.functions}
+
+    @cached_property
+    def formers(self) -> Mapping[str, tuple[FormerOperator, ...]]:
+        """Returns the former operators by the full name of the present one: of a record, or of a gradient."""
+        from codegen import former  # which builds on this module
+
+        return former.by_present_name(self)
 
     @cached_property
     def by_name(self) -> Mapping[str, Op]:

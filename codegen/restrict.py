@@ -27,17 +27,20 @@ def restrict(definitions: Definitions, names: Iterable[str], root: Path) -> Defi
     """
     gradients = {op.full_name: op for each in definitions.gradients.values() for op in each.operators}
     known = {**definitions.by_name, **gradients}
+    # A graph of an earlier version may call operators by former names.
+    former = {each.full_name: known[name] for name, formers in definitions.formers.items() for each in formers}
+    known = {**former, **known}
     sources = RuntimeSources(Path(f"{root}/runtime"))
     needed: dict[str, Op] = {}
     left = sorted({*names, *sources.called(SESSIONS)})
     while left:
         name = left.pop()
-        if name in needed:
-            continue
         if name not in known:
             raise TargetError(unknown("operator", name, known))
-        needed[name] = known[name]
-        left += _needs(known[name], definitions, sources)
+        op = known[name]
+        if op.full_name not in needed:
+            needed[op.full_name] = op
+            left += _needs(op, definitions, sources)
     kept = {name: _kept(each, needed) for name, each in definitions.gradients.items()}
     ops = tuple(op for op in definitions.ops if op.full_name in needed or kept[op.full_name].ops)
     return replace(definitions, ops=ops, gradients={op.full_name: kept[op.full_name] for op in ops}, rules=())

@@ -106,18 +106,29 @@ ThreadCache* cache_of_thread(int slot) {
   return caches->own(slot);
 }
 
+// Returns what a hook says about a device; nothing if there is no hook, or it fails.
+of_device_info info_of(of_status (*get_info)(of_device, of_device_info*), of_device device) {
+  of_device_info info{};
+  info.struct_size = sizeof(info);
+  if (get_info && get_info(device, &info) != OF_OK) {
+    clear_device_error();
+    return {};
+  }
+  return info;
+}
+
 }  // namespace
 
 MemorySource device_memory(const of_device_table& table, of_device device) {
-  of_device_info info{};
-  info.struct_size = sizeof(info);
-  if (table.get_info && table.get_info(device, &info) != OF_OK) clear_device_error();
+  const of_device_info info = info_of(table.get_info, device);
   return {format_text("%s:%d", table.name, device.index),
           device,
           table.allocate,
           table.deallocate,
           table.host_accessible,
-          info.total_memory ? info.total_memory / 4 : kCacheWithoutTotal};
+          info.total_memory ? info.total_memory / 4 : kCacheWithoutTotal,
+          false,
+          table.get_info};
 }
 
 MemorySource page_locked_memory(const of_device_table& table, of_device device) {
@@ -228,8 +239,11 @@ void* Allocator::allocate_slowly(uint64_t bytes, Pool& pool) {
   }
   const MemoryStatistics now = statistics();
   const std::string limit = now.limit ? format_text(" of at most %lu", now.limit) : "";
-  fail(OF_OUT_OF_MEMORY, "%s has no memory for %lu bytes; %lu%s are in use", source_.name.c_str(), bytes, now.in_use,
-       limit.c_str());
+  const of_device_info info = info_of(source_.get_info, source_.device);
+  const std::string outer =
+      info.limited_by ? format_text("; the limit of %s is %lu bytes", info.limited_by, info.total_memory) : "";
+  fail(OF_OUT_OF_MEMORY, "%s has no memory for %lu bytes; %lu%s are in use%s", source_.name.c_str(), bytes, now.in_use,
+       limit.c_str(), outer.c_str());
 }
 
 void* Allocator::try_allocate(int size_class, Pool& pool) {

@@ -27,6 +27,7 @@ struct MemorySource {
   bool host_accessible;
   uint64_t cache_limit;  // bytes of unused large blocks, per pool, beyond which the oldest ones are freed
   bool is_page_locked = false;
+  of_status (*get_info)(of_device device, of_device_info* info) = nullptr;  // says what limits the memory; optional
 };
 // Returns the source of a device's own memory.
 MemorySource device_memory(const of_device_table& table, of_device device);

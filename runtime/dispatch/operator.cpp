@@ -39,6 +39,7 @@ int compute_position(of_dtype compute) {
 struct Registry {
   std::deque<Operator> operators, gradients;  // a deque does not move its elements when it grows
   std::unordered_map<std::string_view, const Operator*> by_name;
+  std::unordered_multimap<std::string_view, StoredOperator> by_former_name;
 
   Registry() {
     add(kFamilies, operators);
@@ -46,7 +47,12 @@ struct Registry {
   }
   void add(std::span<const std::span<const Schema>* const> families, std::deque<Operator>& to) {
     for (const std::span<const Schema>* family : families)
-      for (const Schema& schema : *family) by_name.emplace(schema.name, &to.emplace_back(schema));
+      for (const Schema& schema : *family) {
+        const Operator& op = to.emplace_back(schema);
+        by_name.emplace(schema.name, &op);
+        for (const FormerSignature& former : schema.formerly)
+          by_former_name.emplace(former.name, StoredOperator{&op, &former});
+      }
   }
 };
 
@@ -141,6 +147,15 @@ const Operator* find_operator(std::string_view name) {
   const auto& by_name = registry().by_name;
   const auto found = by_name.find(name);
   return found == by_name.end() ? nullptr : found->second;
+}
+
+StoredOperator find_stored(std::string_view name, std::string_view signature) {
+  const Operator* present = find_operator(name);
+  if (present && signature == present->schema().signature) return {present, nullptr};
+  const auto [first, last] = registry().by_former_name.equal_range(name);
+  for (auto each = first; each != last; ++each)
+    if (signature == each->second.former->signature) return each->second;
+  return {};
 }
 
 const Operator& OperatorName::find() const {

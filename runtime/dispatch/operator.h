@@ -86,6 +86,14 @@ const std::deque<Operator>& operators();
 // there is none.
 const Operator* find_operator(std::string_view name);
 
+// The operator of a stored call, and the signature of an earlier version that the call has; null for the present one.
+struct StoredOperator {
+  const Operator* op = nullptr;
+  const FormerSignature* former = nullptr;
+};
+// Returns the operator to which a file refers by a name and a signature; null if there is none.
+StoredOperator find_stored(std::string_view name, std::string_view signature);
+
 // The name of an operator of a record. It is looked up at its first use.
 class OperatorName {
  public:

@@ -72,6 +72,15 @@ struct Argument {
   bool is_tensor() const { return type == ArgumentType::kTensor || type == ArgumentType::kOperand; }
 };
 
+// An operator of an earlier version, whose calls in files are now calls of the operator that has it.
+struct FormerSignature {
+  const char* name;  // with the overload
+  const char* signature;
+  // What such calls give, by the positions of the present arguments: names and defaults are those of then. An argument
+  // that did not exist has the name "", and its tacit value as the default. Those that exist no longer follow.
+  std::span<const Argument> arguments;
+};
+
 // The dtypes of an operator.
 struct DTypeRule {
   ResultRule results[kMaxResults];
@@ -152,6 +161,7 @@ struct Schema {
   // Counts the operations of a call whose results are its outputs; null if there are none to count.
   double (*operations)(const Call&) = nullptr;
   std::span<const int64_t> element_operations = {};  // those of the expressions for one element, by variant
+  std::span<const FormerSignature> formerly = {};
 };
 
 // Returns the rule of an operator whose kind has rules of type `Rule`.

@@ -1,6 +1,10 @@
 #include "graph/graph_file.h"
 
+#include <oneflow/oneflow.h>
+
+#include <charconv>
 #include <map>
+#include <vector>
 
 #include "base/characters.h"
 #include "base/error.h"
@@ -18,6 +22,7 @@ namespace {
 constexpr const char* kGraph = "oneflow.graph";
 constexpr const char* kGraphChecksum = "oneflow.graph.crc32";
 constexpr const char* kConstantsChecksum = "oneflow.constants.crc32";
+constexpr const char* kVersion = "oneflow.version";  // of the library that wrote the file
 
 std::string checksum_text(uint32_t checksum) { return format_text("%08x", checksum); }
 
@@ -34,29 +39,34 @@ std::string checksum_of(const std::vector<Constant>& constants) {
   return checksum_text(checksum);
 }
 
+// Returns a value of the metadata; null if there is none.
+const std::string* find_if(const files::Metadata& metadata, const char* key) {
+  for (const auto& [name, value] : metadata)
+    if (name == key) return &value;
+  return nullptr;
+}
+
 // Returns a value of the metadata. Throws InvalidArgument if there is none.
 const std::string& find(const files::Metadata& metadata, const char* key) {
-  for (const auto& [name, value] : metadata)
-    if (name == key) return value;
+  if (const std::string* found = find_if(metadata, key)) return *found;
   fail(OF_INVALID_ARGUMENT, "the file holds no graph: its metadata has no '%s'", key);
 }
 
-}  // namespace
-
-void save(const Graph& graph, const std::string& path) {
-  const Program& program = graph.program();
-  files::Document document;
-  for (const Constant& constant : program.constants) document.items.push_back({constant.name, constant.tensor});
-  const std::string text = to_text(program);
-  document.metadata = {
-      {kGraph, text}, {kGraphChecksum, checksum_of(text)}, {kConstantsChecksum, checksum_of(program.constants)}};
-  files::OutputFile file(path);
-  files::save_safetensors(file, document);
-  file.commit();
+// Returns the numbers of a version such as "0.1.0", up to what is not a number.
+std::vector<int> numbers_of(const std::string& version) {
+  std::vector<int> numbers;
+  const char *at = version.data(), *const end = at + version.size();
+  while (true) {
+    int number = 0;
+    const auto [stop, error] = std::from_chars(at, end, number);
+    if (error != std::errc()) return numbers;
+    numbers.push_back(number);
+    if (stop == end || *stop != '.') return numbers;
+    at = stop + 1;
+  }
 }
 
-Ref<Graph> load(const std::string& path, bool verify) {
-  const files::Contents contents = files::open_safetensors(files::SourceFile::open(path));
+Ref<Graph> read(const files::Contents& contents, bool verify) {
   const std::string& text = find(contents.metadata, kGraph);
   if (checksum_of(text) != find(contents.metadata, kGraphChecksum))
     fail(OF_INVALID_ARGUMENT, "the file is damaged: the checksum of its graph is wrong");
@@ -73,6 +83,34 @@ Ref<Graph> load(const std::string& path, bool verify) {
   if (verify && checksum_of(program.constants) != find(contents.metadata, kConstantsChecksum))
     fail(OF_INVALID_ARGUMENT, "the file is damaged: the checksum of its constants is wrong");
   return Graph::create(std::move(program));
+}
+
+}  // namespace
+
+void save(const Graph& graph, const std::string& path) {
+  const Program& program = graph.program();
+  files::Document document;
+  for (const Constant& constant : program.constants) document.items.push_back({constant.name, constant.tensor});
+  const std::string text = to_text(program);
+  document.metadata = {{kGraph, text},
+                       {kGraphChecksum, checksum_of(text)},
+                       {kConstantsChecksum, checksum_of(program.constants)},
+                       {kVersion, of_version()}};
+  files::OutputFile file(path);
+  files::save_safetensors(file, document);
+  file.commit();
+}
+
+Ref<Graph> load(const std::string& path, bool verify) {
+  const files::Contents contents = files::open_safetensors(files::SourceFile::open(path));
+  const std::string* const writer = find_if(contents.metadata, kVersion);
+  try {
+    return read(contents, verify);
+  } catch (const Error& error) {
+    if (error.status() != OF_INVALID_ARGUMENT || !writer || numbers_of(*writer) <= numbers_of(of_version())) throw;
+    fail(OF_INVALID_ARGUMENT, "%s; oneflow %s wrote the file, and this is version %s", error.text().c_str(),
+         printable(*writer).c_str(), of_version());
+  }
 }
 
 }  // namespace oneflow::graph

@@ -10,10 +10,11 @@
 //
 // Further outputs, called `state`, are tensors to which the program writes.
 //
-// Values are numbered in the order of their definitions. Operators are stored by their signatures, so that a program of
-// another version with other operators is recognized. Arguments with their default values are left out. A call that
-// writes its results to values that exist has `!` in place of their types. A size is a sum of products of numbers,
-// named sizes and dimensions such as %2.0, divided by a number: (2*batch*%2.1 + 1)/4.
+// Values are numbered in the order of their definitions. Operators are stored by their signatures, so that calls of an
+// earlier version are converted, and those of another version with other operators recognized. Arguments with their
+// default values are left out. A call that writes its results to values that exist has `!` in place of their types. A
+// size is a sum of products of numbers, named sizes and dimensions such as %2.0, divided by a number: (2*batch*%2.1 +
+// 1)/4.
 #ifndef ONEFLOW_GRAPH_TEXT_H_
 #define ONEFLOW_GRAPH_TEXT_H_
 
@@ -34,8 +35,10 @@ std::string size_text(const Program& program, ValueId value, size_t dim);
 std::string type_text(const Program& program, ValueId value);
 std::string argument_text(const Program& program, const Argument& argument);
 
+// Finds the operator of a declaration by its name and its signature.
+using FindStored = StoredOperator (*)(std::string_view name, std::string_view signature);
 // Reads a text. The constants have no tensors yet. Throws InvalidArgument with the number of the line.
-Program parse(std::string_view text);
+Program parse(std::string_view text, FindStored find = find_stored);
 
 }  // namespace oneflow::graph
 

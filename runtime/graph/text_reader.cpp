@@ -139,6 +139,8 @@ class Line {
 
 class Reader {
  public:
+  explicit Reader(FindStored find) : find_(find) {}
+
   Program run(std::string_view text) {
     size_t number = 0;
     while (!text.empty()) {
@@ -188,11 +190,13 @@ class Reader {
     const std::string name(line.word("."));
     line.expect(":");
     const std::string_view signature = line.rest();
-    const Operator* op = find_operator(name);
-    if (!op) line.refuse("this library has no operator '" + printable(name) + "'");
-    if (signature != op->schema().signature)
-      line.refuse("operator '" + name + "' has another signature here: " + op->schema().signature);
-    operators_[name] = op;
+    const StoredOperator stored = find_(name, signature);
+    if (!stored.op) {
+      const Operator* present = find_operator(name);
+      if (!present) line.refuse("this library has no operator '" + printable(name) + "'");
+      line.refuse("operator '" + name + "' has another signature here: " + present->schema().signature);
+    }
+    operators_[name] = stored;
   }
 
   template <class Named>
@@ -309,28 +313,36 @@ class Reader {
   void read_operands(Line& line, std::string_view name, const std::vector<std::pair<ValueId, bool>>& results) {
     const auto found = operators_.find(name);
     if (found == operators_.end()) line.refuse("the operator '" + printable(name) + "' was not declared");
-    Node node{found->second, {}, {}};
+    const auto& [op, former] = found->second;
+    Node node{op, {}, {}};
     for (const auto& [value, is_given] : results) {
       node.results.push_back(value);
       if (is_given != results[0].second) line.refuse("a call gives either all of its results or none");
       node.gives_results = is_given;
     }
-    const Schema& schema = node.op->schema();
-    node.arguments.resize(schema.arguments.size());
+    // A call of an earlier version has the names and the defaults of then, at the positions of now.
+    const std::span<const oneflow::Argument> arguments = former ? former->arguments : op->schema().arguments;
+    node.arguments.resize(arguments.size());
     line.expect("(");
     for (bool is_first = true; !line.take(")"); is_first = false) {
       if (!is_first) line.expect(",");
       const std::string_view argument = line.word();
       line.expect("=");
       size_t position = 0;
-      while (position < schema.arguments.size() && schema.arguments[position].name != argument) ++position;
-      if (position == schema.arguments.size()) line.refuse("there is no argument '" + std::string(argument) + "'");
+      while (position < arguments.size() && arguments[position].name != argument) ++position;
+      if (position == arguments.size()) line.refuse("there is no argument '" + std::string(argument) + "'");
       if (node.arguments[position].kind != OF_VALUE_ABSENT) line.refuse("the argument is there twice");
       node.arguments[position] = read_argument(line);
     }
     line.expect_end();
     for (size_t i = 0; i < node.arguments.size(); ++i)
-      if (node.arguments[i].kind == OF_VALUE_ABSENT) node.arguments[i] = default_of(schema.arguments[i]);
+      if (node.arguments[i].kind == OF_VALUE_ABSENT) node.arguments[i] = default_of(arguments[i]);
+    const size_t present = op->schema().arguments.size();
+    for (size_t i = present; i < arguments.size(); ++i)
+      if (arguments[i].default_text && !(node.arguments[i] == default_of(arguments[i])))
+        line.refuse("the argument '" + std::string(arguments[i].name) +
+                    "' exists no longer, and had another value than " + arguments[i].default_text);
+    node.arguments.resize(present);
     program_.nodes.push_back(std::move(node));
   }
 
@@ -438,8 +450,9 @@ class Reader {
     line.word();
   }
 
+  const FindStored find_;
   Program program_;
-  std::map<std::string, const Operator*, std::less<>> operators_;
+  std::map<std::string, StoredOperator, std::less<>> operators_;
 };
 
 }  // namespace
@@ -453,6 +466,6 @@ bool is_size_name(std::string_view name) {
   return dtype_of(name) == OF_DTYPE_NONE;
 }
 
-Program parse(std::string_view text) { return Reader().run(text); }
+Program parse(std::string_view text, FindStored find) { return Reader(find).run(text); }
 
 }  // namespace oneflow::graph

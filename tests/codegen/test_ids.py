@@ -7,9 +7,8 @@ from dataclasses import replace
 import pytest
 
 from codegen import ids, intrinsics
-from codegen.errors import DefinitionError
 from codegen.load import load_text
-from codegen.model import Definitions, FormerSignature, Op
+from codegen.model import Definitions, Op
 
 RECORD = """\
 - op: f
@@ -90,26 +89,3 @@ def test_another_version_of_an_intrinsic_changes_the_kernel_id(monkeypatch: pyte
 def test_ids_are_different(definitions: Definitions) -> None:
     for found in ({op.signature_id for op in definitions.ops}, {op.kernel_id for op in definitions.ops}):
         assert len(found) == len(definitions.ops)
-
-
-def test_former_ids_say_how_to_convert() -> None:
-    op = record(RECORD + "  formerly: [{id: 0123456789abcdef, renames: {factor: scale}}]\n")
-    assert op.formerly == (FormerSignature(0x0123456789ABCDEF, {"factor": "scale"}),)
-    assert op.kernel_id == record(RECORD).kernel_id
-
-
-@pytest.mark.parametrize(
-    ("former", "says"),
-    [
-        ("{id: 12}", "x.yaml:9:19: expected a signature id: 16 hexadecimal digits"),
-        (
-            "{id: 0123456789abcdef, renames: {a: scal}}",
-            "x.yaml:9:50: unknown argument 'scal'; did you mean 'scale'?",
-        ),
-        ("{id: 78f8b9af801cacc6}", "x.yaml:1:3: the former id 78f8b9af801cacc6 is an id of f already"),
-    ],
-)
-def test_mistakes_in_former_ids_are_located(former: str, says: str) -> None:
-    with pytest.raises(DefinitionError) as caught:
-        load_text(RECORD + f"  formerly: [{former}]\n", "x.yaml")
-    assert str(caught.value.problems[0]).split("\n")[0] == says

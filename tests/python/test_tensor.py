@@ -313,8 +313,9 @@ def test_settings() -> None:
     try:
         flow.set_num_threads(1)
         assert flow.get_num_threads() == 1
-        with pytest.raises(flow.InvalidArgument):
-            flow.set_num_threads(0)
+        text = "set_num_threads: num_threads must be between 1 and 1024, got 0"
+        raises(flow.InvalidArgument, text, lambda: flow.set_num_threads(0))
+        raises(flow.TypeMismatch, "set_num_threads: threads must be int, got str", lambda: flow.set_num_threads("2"))
     finally:
         flow.set_num_threads(threads)
     try:

@@ -16,7 +16,7 @@ export const {
   synchronize, synchronizeAsync,
   memoryStats, resetPeakMemoryStats, emptyCache, setMemoryLimit, fallbacks, resetFallbacks,
   Generator, defaultGenerator, manualSeed, initialSeed, getRandomState, setRandomState,
-  getOption, setOption,
+  getOption, setOption, getNumThreads, setNumThreads,
   noGrad, enableGrad, inferenceMode, isGradEnabled, setGradEnabled,
   grad, valueAndGrad, vjp, jacobian, hessian, checkpoint, gradcheck, autograd,
 } = flow;

@@ -1332,6 +1332,16 @@ export function getOption(name: string): number;
  * @throws InvalidArgument for an unknown setting, or a value outside of its range
  */
 export function setOption(name: string, value: number | boolean): void;
+/**
+ * Returns the number of threads that a kernel of the CPU may use: that of setNumThreads(), or of the environment variable
+ * ONEFLOW_NUM_THREADS, or of the processors that the process may use.
+ */
+export function getNumThreads(): number;
+/**
+ * Sets the number of threads that a kernel of the CPU may use, for the whole process. Results do not depend on it.
+ * @throws InvalidArgument unless it is from 1 to 1024
+ */
+export function setNumThreads(threads: number): void;
 
 /** The ratio of the circumference of a circle to its diameter. */
 export const pi: number;

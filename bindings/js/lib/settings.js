@@ -44,4 +44,10 @@ module.exports = {
     need('setOption', 'value', 'integer or boolean', Number.isSafeInteger(value) || typeof value === 'boolean', value);
     withOption('setOption', name, (runtimeName) => native.setOption(runtimeName, Number(value)));
   },
+
+  getNumThreads: () => native.getOption('num_threads'),
+  setNumThreads: (threads) => {
+    need('setNumThreads', 'threads', 'integer', Number.isSafeInteger(threads), threads);
+    withOption('setNumThreads', 'numThreads', (runtimeName) => native.setOption(runtimeName, threads));
+  },
 };

@@ -270,6 +270,18 @@ test('settings', () => {
     () => flow.setOption('numThreads', -1), flow.InvalidArgument,
     'setOption: numThreads must be between 1 and 1024, got -1',
   );
+  flow.setNumThreads(3);
+  assert.deepEqual([flow.getNumThreads(), flow.getOption('numThreads')], [3, 3]);
+  checkFailure(
+    () => flow.setNumThreads(0), flow.InvalidArgument,
+    'setNumThreads: numThreads must be between 1 and 1024, got 0',
+  );
+  checkFailure(
+    () => flow.setNumThreads('2'), flow.TypeMismatch, 'setNumThreads: threads must be integer, got string',
+  );
+  assert.throws(() => flow.setNumThreads(2.5), flow.TypeMismatch);
+  assert.equal(flow.getNumThreads(), 3);
+  flow.setNumThreads(threads);
   assert.deepEqual(flow.fallbacks(), {});
   assert.match(flow.version, /^\d+\.\d+\.\d+/);
   flow.synchronize();

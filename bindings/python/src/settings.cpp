@@ -60,7 +60,7 @@ void set_option(std::string_view name, Given given) {
 const ArgumentRecord kThreads[] = {{"threads", "int", ArgumentKind::kInt}};
 const Parameters kThreadsParameters("set_num_threads", kThreads);
 
-of_status set_num_threads(int64_t threads) { return of_set_option("num_threads", threads); }
+void set_num_threads(int64_t threads) { require_option(of_set_option("num_threads", threads), "set_num_threads"); }
 int64_t get_num_threads() { return read_option("num_threads"); }
 
 const ArgumentRecord kMode[] = {{"mode", "bool", ArgumentKind::kBool}};
@@ -110,12 +110,18 @@ std::vector<PyMethodDef> settings_functions() {
           "set_option",
           "set_option(name, value)\n--\n\n"
           "Sets an option for the whole process; see get_option(). Raises InvalidArgument for an unknown name."),
-      bound<set_num_threads, kThreadsParameters>(
-          "set_num_threads",
-          "set_num_threads(threads)\n--\n\nSets the number of threads that the kernels of the host may use."),
+      bound<set_num_threads, kThreadsParameters>("set_num_threads",
+                                                 "set_num_threads(threads)\n--\n\n"
+                                                 "Sets the number of threads that a kernel of the CPU may use, for the "
+                                                 "whole process. Results do not depend on "
+                                                 "it.\n"
+                                                 "\nRaises InvalidArgument unless it is from 1 to 1024."),
       plain<get_num_threads>(
           "get_num_threads",
-          "get_num_threads()\n--\n\nReturns the number of threads that the kernels of the host may use."),
+          "get_num_threads()\n--\n\n"
+          "Returns the number of threads that a kernel of the CPU may use: that of set_num_threads(), or of the "
+          "environment\n"
+          "variable ONEFLOW_NUM_THREADS, or of the processors that the process may use."),
       bound<set_deterministic, kDeterministicParameters>(
           "set_deterministic",
           "set_deterministic(mode)\n--\n\n"

@@ -6,8 +6,8 @@ require_relative "helper"
 # exception.
 class HostileTest < OneFlowTest
   ROUNDS = 60
-  SETTINGS = %i[manual_seed random_state= default_dtype= default_device= set_memory_limit set_option set_print_options
-                load_device].freeze
+  SETTINGS = %i[manual_seed random_state= default_dtype= default_device= set_memory_limit set_option num_threads=
+                set_print_options load_device].freeze
 
   # Methods that only the libraries yaml and json call, with their own objects.
   HOOKS = %i[pretty_print encode_with init_with marshal_dump to_json].freeze

@@ -67,6 +67,28 @@ class LibraryTest < OneFlowTest
     OneFlow.set_option(:deterministic, 0)
   end
 
+  def test_num_threads
+    threads = OneFlow.num_threads
+    OneFlow.num_threads = 3
+    assert_equal [3, 3], [OneFlow.num_threads, OneFlow.get_option(:num_threads)]
+    assert_error(OneFlow::InvalidArgument, "num_threads=: num_threads must be between 1 and 1024, got 0") do
+      OneFlow.num_threads = 0
+    end
+    assert_error(OneFlow::InvalidArgument, "num_threads=: threads must fit into 64 bits, got a larger integer") do
+      OneFlow.num_threads = 2**64
+    end
+    text = "num_threads=: threads must be Integer, got Float"
+    assert_error(OneFlow::TypeMismatch, text) { OneFlow.num_threads = 2.0 }
+    assert_equal 3, OneFlow.num_threads
+  ensure
+    OneFlow.num_threads = threads
+  end
+
+  # The variable is read when the library is first used.
+  def test_num_threads_of_the_environment
+    assert_equal ["7"], run_alone("puts OneFlow.num_threads", { "ONEFLOW_NUM_THREADS" => "7" })
+  end
+
   def test_memory
     statistics = OneFlow.memory_stats("cpu")
     assert_equal %i[in_use peak_in_use cached limit tensors], statistics.keys

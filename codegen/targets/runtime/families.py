@@ -11,6 +11,7 @@ from functools import cached_property
 from codegen import base_types
 from codegen import signature as signatures
 from codegen.derive.gradients import GradientInput, GradientRule, gradient_rules
+from codegen.former import former_arguments
 from codegen.kinds.composite import for_complex
 from codegen.kinds.kind import Enumerator, Gives, Member, Rows, RulePrograms, RuntimeRule
 from codegen.model import Argument, Complex, Definitions, DTypeSet, Op, ResultRule
@@ -239,6 +240,18 @@ class OperatorSource:
             yield f".accepts = DTypeSet::k{accepted.value.capitalize()}"
 
     @property
+    def formers(self) -> list[tuple[str, list[list[str]], list[str]]]:
+        """Returns, for each former signature, the name of its arguments, their initializers, and its own."""
+        found = []
+        for number, former in enumerate(self.definitions.formers.get(self.op.full_name, ())):
+            name = f"{self.constant}FormerArguments{number}"
+            rows = [list(self._argument(argument)) for argument in former_arguments(former, self.op)]
+            signature = literal(signatures.print_signature(former.signature), MARGIN + len(".signature = "))
+            lines = [f'.name = "{former.full_name}"', f".signature = {signature}", f".arguments = {name}"]
+            found.append((name, rows, lines))
+        return found
+
+    @property
     def schema(self) -> list[str]:
         """Returns the initializers of the schema."""
         op = self.op
@@ -283,6 +296,8 @@ class OperatorSource:
         if costs := op.kind.element_costs:
             sums = [sum(each.values()) for each in costs.values()]
             lines.append(f".element_operations = kList<{', '.join(map(str, sums))}>")
+        if self.formers:
+            lines.append(f".formerly = {self.constant}Formerly")
         return lines
 
     def _dtype_rule(self) -> list[str]:

@@ -201,6 +201,9 @@ typedef struct of_device_info {
   char name[128];         /* the name of the hardware, terminated by a zero byte */
   uint64_t total_memory;  /* in bytes */
   uint64_t free_memory;   /* in bytes */
+  /* What limits total_memory to less than the hardware has, for error texts: "the control group". NULL: nothing. A
+   * plugin that may be loaded by an older runtime sets it only if struct_size has it. */
+  const char* limited_by;
 } of_device_info;
 
 /* Hooks for devices whose kernels run on processors of the host, and are done when they return. Runs of captured graphs

@@ -141,6 +141,20 @@ TEST_F(AllocatorTest, TheErrorForTheLimitGivesTheReason) {
   allocator.deallocate(half, kMegabyte / 2);
 }
 
+TEST_F(AllocatorTest, TheErrorSaysWhatLimitsTheDevice) {
+  Allocator& allocator = create();
+  FakeDevice::capacity = kMegabyte;
+  FakeDevice::limited_by = "the control group";
+  try {
+    allocator.allocate(2 * kMegabyte);
+    FAIL() << "the capacity was ignored";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), OF_OUT_OF_MEMORY);
+    EXPECT_EQ(error.text(),
+              "fake:0 has no memory for 2097152 bytes; 0 are in use; the limit of the control group is 67108864 bytes");
+  }
+}
+
 TEST_F(AllocatorTest, LimitCountsSmallBlocks) {
   Allocator& allocator = create();
   allocator.set_limit(kMegabyte);

@@ -14,8 +14,12 @@ struct FakeDevice {
   static inline std::atomic<int64_t> bytes{0};     // allocated
   static inline std::atomic<int64_t> calls{0};     // of allocate()
   static inline std::atomic<int64_t> capacity{0};  // bytes beyond which allocate() fails; 0: unlimited
+  static inline const char* limited_by = nullptr;  // what get_info() says that limits the memory
 
-  static void reset() { bytes = calls = capacity = 0; }
+  static void reset() {
+    bytes = calls = capacity = 0;
+    limited_by = nullptr;
+  }
 
   static of_status allocate(of_device, uint64_t wanted, void** memory) {
     ++calls;
@@ -32,6 +36,7 @@ struct FakeDevice {
 
   static of_status get_info(of_device, of_device_info* info) {
     info->total_memory = 64 << 20;  // the cache limit of the allocator is a quarter of it
+    info->limited_by = limited_by;
     return OF_OK;
   }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "device/device.h"
+#include "dispatch/values.h"
 #include "graph/graph.h"
 #include "graph/session.h"
 
@@ -98,6 +99,75 @@ TEST(GraphText, RefusesWhatIsWrong) {
   refused("output %3", "output %7", "%7 is used before it is defined");
   refused("%3: float32", "%3000000: float32", "the next value must be %3");
   refused("/2] = full", "/0] = full", "the divisor of a size must be positive");
+}
+
+// gelu as it may have been in an earlier version: arguments in another order, with other names and another default, one
+// that exists no longer, and without `approximate`.
+constexpr Argument kSmoothArguments[] = {
+    {.name = "x", .type_text = "Tensor", .type = ArgumentType::kTensor},
+    {.name = "",
+     .type_text = "str",
+     .default_text = "'tanh'",
+     .default_value = to_value("tanh"),
+     .type = ArgumentType::kString},
+    {.name = "fast",
+     .type_text = "bool",
+     .default_text = "True",
+     .default_value = to_value(true),
+     .type = ArgumentType::kBool},
+};
+constexpr FormerSignature kSmooth{"smooth", "smooth(bool fast=True, Tensor x) -> Tensor", kSmoothArguments};
+// The same, with `approximate`, whose default was another one.
+constexpr Argument kDefaultArguments[] = {
+    kSmoothArguments[0],
+    {.name = "approximate",
+     .type_text = "str",
+     .default_text = "'tanh'",
+     .default_value = to_value("tanh"),
+     .type = ArgumentType::kString},
+};
+constexpr FormerSignature kDefault{"gelu", "gelu(Tensor x, str approximate='tanh') -> Tensor", kDefaultArguments};
+
+StoredOperator find_former(std::string_view name, std::string_view signature) {
+  for (const FormerSignature* former : {&kSmooth, &kDefault})
+    if (name == former->name && signature == former->signature) return {find_operator("gelu"), former};
+  return find_stored(name, signature);
+}
+
+// Reads a call of an earlier version, and returns it as the text of today has it.
+std::string converted(const FormerSignature& former, const std::string& arguments) {
+  const std::string text = std::string("graph 1\noperator ") + former.name + ": " + former.signature +
+                           "\ninput %0 \"x\": float32[2]\n%1: float32[2] = " + former.name + "(" + arguments +
+                           ")\noutput %1 \"y\"";
+  const std::string now = Graph::create(parse(text, find_former))->description().text;
+  EXPECT_NE(now.find(text_of("gelu")), std::string::npos) << now;
+  const size_t at = now.find("= gelu(") + 2;
+  return now.substr(at, now.find('\n', at) - at);
+}
+
+TEST(GraphText, ConvertsCallsOfEarlierVersions) {
+  EXPECT_EQ(converted(kSmooth, "x=%0"), "gelu(input=%0, approximate=\"tanh\")");
+  EXPECT_EQ(converted(kSmooth, "fast=true, x=%0"), "gelu(input=%0, approximate=\"tanh\")");
+  EXPECT_EQ(converted(kDefault, "x=%0"), "gelu(input=%0, approximate=\"tanh\")");
+  EXPECT_EQ(converted(kDefault, "x=%0, approximate=\"none\""), "gelu(input=%0)");
+}
+
+TEST(GraphText, RefusesCallsThatCannotBeConverted) {
+  const auto refused = [](const char* arguments, const std::string& says) {
+    try {
+      converted(kSmooth, arguments);
+      ADD_FAILURE() << arguments << " is accepted";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), OF_INVALID_ARGUMENT);
+      EXPECT_NE(error.text().find(says), std::string::npos) << error.text();
+    }
+  };
+  refused("fast=false, x=%0",
+          "line 4 of the graph: the argument 'fast' exists no longer, and had another value than True");
+  refused("input=%0", "there is no argument 'input'");
+  refused("x=%0, approximate=\"none\"", "there is no argument 'approximate'");
+  refused("x=%0, x=%0", "the argument is there twice");
+  refused("fast=true", "");
 }
 
 // Damaged texts either are errors or give graphs; nothing else happens. Sanitizers see the rest.

@@ -123,6 +123,22 @@ VALUE set_option(VALUE, VALUE name, VALUE value) {
   return Qnil;
 }
 
+VALUE num_threads(VALUE) {
+  int64_t threads;
+  check_option(of_get_option("num_threads", &threads), "num_threads");
+  return LL2NUM(threads);
+}
+
+VALUE set_num_threads(VALUE, VALUE threads) {
+  if (!RB_INTEGER_TYPE_P(threads))
+    raise(OF_TYPE_MISMATCH, "num_threads=: threads must be Integer, got %" PRIsVALUE, type_description(threads));
+  int64_t count = 0;
+  if (!int64_of(threads, &count))
+    raise(OF_INVALID_ARGUMENT, "num_threads=: threads must fit into 64 bits, got a larger integer");
+  check_option(of_set_option("num_threads", count), "num_threads=");
+  return threads;
+}
+
 // Returns the Hash of the names of methods that convert to a dtype, with these dtypes.
 VALUE dtype_methods() {
   VALUE methods = rb_hash_new();
@@ -172,6 +188,8 @@ void define_library(VALUE module) {
   rb_define_singleton_method(module, "promote_types", promote_types, 2);
   rb_define_singleton_method(module, "get_option", get_option, 1);
   rb_define_singleton_method(module, "set_option", set_option, 2);
+  rb_define_singleton_method(module, "num_threads", num_threads, 0);
+  rb_define_singleton_method(module, "num_threads=", set_num_threads, 1);
   rb_define_const(module, "VERSION", rb_obj_freeze(rb_utf8_str_new_cstr(ONEFLOW_VERSION)));
   rb_define_const(module, "LIBRARY_VERSION", rb_obj_freeze(rb_utf8_str_new_cstr(of_version())));
 }

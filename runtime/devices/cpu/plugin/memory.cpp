@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "plugin/host.h"
+#include "plugin/memory_budget.h"
 #include "threads/thread_pool.h"
 
 namespace oneflow::cpu {
@@ -32,13 +33,17 @@ of_status for_each_part(uint64_t bytes, Work work) try {
   return fail_with_exception();
 }
 
+MemoryBudget budget;  // of all devices together
+
 }  // namespace
 
 of_status allocate(of_device, uint64_t bytes, void** memory) {
   const uint64_t alignment = bytes >= kHugePage ? kHugePage : kAlignment;
   const uint64_t size = std::max(bytes, uint64_t{1});
   void* block = nullptr;
-  if (size > uint64_t{PTRDIFF_MAX} || posix_memalign(&block, alignment, size) != 0) {
+  const bool fits = size <= uint64_t{PTRDIFF_MAX} && budget.take(size);
+  if (!fits || posix_memalign(&block, alignment, size) != 0) {
+    if (fits) budget.give_back(size);
     return fail(OF_OUT_OF_MEMORY, "cannot allocate %" PRIu64 " bytes", bytes);
   }
   if (alignment == kHugePage) madvise(block, size, MADV_HUGEPAGE);  // a hint: failure is harmless
@@ -46,7 +51,10 @@ of_status allocate(of_device, uint64_t bytes, void** memory) {
   return OF_OK;
 }
 
-void deallocate(of_device, void* memory, uint64_t) { std::free(memory); }
+void deallocate(of_device, void* memory, uint64_t bytes) {
+  std::free(memory);
+  budget.give_back(std::max(bytes, uint64_t{1}));
+}
 
 of_status copy_bytes(of_device, void* destination, const void* source, uint64_t bytes, of_device_stream) {
   return for_each_part(bytes, [&](uint64_t begin, uint64_t size) {

@@ -7,7 +7,8 @@
 
 namespace oneflow::cpu {
 
-// Allocates `bytes` bytes, 64-byte aligned. Fails with OF_OUT_OF_MEMORY.
+// Allocates `bytes` bytes, 64-byte aligned. Fails with OF_OUT_OF_MEMORY, also if all that is allocated would be more
+// than the control groups of the process allow.
 of_status allocate(of_device device, uint64_t bytes, void** memory);
 void deallocate(of_device device, void* memory, uint64_t bytes);
 of_status copy_bytes(of_device device, void* destination, const void* source, uint64_t bytes, of_device_stream stream);

@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 
 #include "contract/contract.h"
 #include "contract/kernels.h"
+#include "plugin/control_group.h"
+#include "plugin/environment.h"
 #include "plugin/host.h"
 #include "plugin/kernel_table.h"
 #include "plugin/memory.h"
@@ -18,14 +19,11 @@
 namespace oneflow::cpu {
 namespace {
 
-// Returns the number of devices: 1, or the value of ONEFLOW_CPU_DEVICES, at most 64, so that programs for several
-// devices run on any machine. The devices share the cores; the runtime gives each its own allocator. They have no
-// streams: work is done when a function of the table returns.
+// Returns the number of devices: 1, or the value of ONEFLOW_CPU_DEVICES, so that programs for several devices run on
+// any machine. The devices share the cores; the runtime gives each its own allocator. They have no streams: work is
+// done when a function of the table returns.
 int32_t count() {
-  static const int32_t devices = [] {
-    const char* wanted = std::getenv("ONEFLOW_CPU_DEVICES");
-    return wanted == nullptr ? 1 : std::clamp(std::atoi(wanted), 1, 64);
-  }();
+  static const int32_t devices = environment_number("ONEFLOW_CPU_DEVICES", 64, 1);
   return devices;
 }
 
@@ -50,6 +48,12 @@ of_status get_info(of_device, of_device_info* info) {
   info->total_memory = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * page;
   info->free_memory = static_cast<uint64_t>(sysconf(_SC_AVPHYS_PAGES)) * page;
   info->compute_units = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_ONLN));
+  const GroupLimits limits = group_limits();
+  if (limits.memory < info->total_memory) {
+    info->total_memory = limits.memory;
+    info->limited_by = "the control group";
+  }
+  info->free_memory = std::min(info->free_memory, limits.unused_memory);
   return OF_OK;
 }
 
@@ -57,10 +61,9 @@ of_status get_info(of_device, of_device_info* info) {
 bool can_access(of_device, of_device) { return true; }
 
 of_status set_option(const char* name, int64_t value) {
-  constexpr int64_t kMaxThreads = 1024;
   if (std::strcmp(name, "num_threads") != 0) return fail(OF_UNSUPPORTED, "unknown option %s", name);
   if (value < 1 || value > kMaxThreads) {
-    return fail(OF_INVALID_ARGUMENT, "num_threads must be between 1 and %d, got %lld", static_cast<int>(kMaxThreads),
+    return fail(OF_INVALID_ARGUMENT, "num_threads must be between 1 and %d, got %lld", kMaxThreads,
                 static_cast<long long>(value));
   }
   set_thread_count(static_cast<int>(value));

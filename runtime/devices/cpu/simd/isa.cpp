@@ -3,6 +3,8 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "plugin/environment.h"
+
 namespace oneflow::cpu {
 namespace {
 
@@ -21,10 +23,12 @@ Isa machine_isa() {
 
 Isa choose_isa() {
   const Isa machine = machine_isa();
-  const char* wanted = std::getenv("ONEFLOW_CPU_ISA");
-  if (wanted == nullptr) return machine;
-  if (wanted == std::string_view("baseline")) return Isa::baseline;
-  return wanted == std::string_view("avx2") && machine == Isa::avx512 ? Isa::avx2 : machine;
+  const char* value = std::getenv("ONEFLOW_CPU_ISA");
+  const std::string_view wanted(value == nullptr ? "" : value);
+  if (wanted == "baseline") return Isa::baseline;
+  if (wanted == "avx2") return machine == Isa::avx512 ? Isa::avx2 : machine;
+  if (!wanted.empty()) report_ignored("ONEFLOW_CPU_ISA", "baseline or avx2", wanted);
+  return machine;
 }
 
 }  // namespace

@@ -13,6 +13,8 @@
 #include <thread>
 #include <utility>
 
+#include "plugin/control_group.h"
+#include "plugin/environment.h"
 #include "plugin/host.h"
 
 namespace oneflow::cpu {
@@ -239,11 +241,19 @@ Pool* pool() {
   return existing;
 }
 
-// Returns the number of processors that this process may use.
-int hardware_threads() {
+// Returns the number of processors that this process may run on.
+int allowed_processors() {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
   return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+}
+
+// Returns the number of threads that can run at the same time, unless ONEFLOW_NUM_THREADS says another one. A quota
+// that is not an integer is rounded up, as the Java and Go runtimes do: one thread less would leave a part of it
+// unused.
+int initial_threads() {
+  return environment_number("ONEFLOW_NUM_THREADS", kMaxThreads,
+                            std::min(allowed_processors(), group_limits().processors));
 }
 
 std::atomic<int> chosen_threads{0};  // 0 until set_thread_count() is called
@@ -253,8 +263,8 @@ std::atomic<int> chosen_threads{0};  // 0 until set_thread_count() is called
 int thread_count() {
   const int chosen = chosen_threads.load(std::memory_order_relaxed);
   if (chosen != 0) return chosen;
-  static const int hardware = hardware_threads();
-  return hardware;
+  static const int initial = initial_threads();
+  return initial;
 }
 
 Range share_of(int64_t index, int64_t count) {

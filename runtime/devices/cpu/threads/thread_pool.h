@@ -44,8 +44,11 @@ void parallel_for(int64_t count, Task&& task) {
 // order unless an idle thread takes over some of them.
 Range share_of(int64_t index, int64_t count);
 
-// Returns the maximum number of threads of a region, the calling thread included: the number of processors that this
-// process may use, unless it was set.
+// The largest number of threads that can be set.
+inline constexpr int kMaxThreads = 1024;
+// Returns the maximum number of threads of a region, the calling thread included: the number that was set, or that of
+// the environment variable ONEFLOW_NUM_THREADS, or the number of processors that this process may use at a time, by its
+// affinity and the quotas of its control groups.
 int thread_count();
 // Sets the maximum number of threads of a region, at least 1.
 void set_thread_count(int count);
