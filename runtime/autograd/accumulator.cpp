@@ -21,6 +21,9 @@ bool is_own(const Tensor& grad) {
   return grad.is_unique() && grad.is_contiguous() && !grad.is_view() && grad.storage()->is_unique();
 }
 
+// Returns whether a gradient can be stored without a copy. To one with a history, nothing is added in place.
+bool is_storable(const Tensor& grad, bool records) { return is_own(grad) || (records && grad.carried_layers() != 0); }
+
 // Keeps interrupts from ending the work of this thread, for as long as the object lives: they would leave a gradient to
 // which a part of another one was added.
 class Uninterrupted {
@@ -47,6 +50,7 @@ void Accumulator::set_grad(TensorRef grad) {
 }
 
 void Accumulator::add(TensorRef grad, bool records) {
+  if (is_storable(*grad, records) && replace({}, grad)) return;
   Addition next{std::move(grad), records};
   if (!take_turn(next)) return;
   const Uninterrupted scope;
@@ -96,9 +100,9 @@ void Accumulator::perform(Addition& addition) {
     const TensorRef before = this->grad();
     if (before && !addition.records && before->carried_layers() == 0)
       return call_into("add", *before, *kAdd, before, grad);
-    TensorRef after = before                              ? call_operator(kAdd, before, grad)
-                      : addition.records || is_own(*grad) ? grad
-                                                          : call_operator(kClone, grad);
+    TensorRef after = before                                 ? call_operator(kAdd, before, grad)
+                      : is_storable(*grad, addition.records) ? grad
+                                                             : call_operator(kClone, grad);
     if (replace(before, after)) return;
   }
 }

@@ -23,27 +23,19 @@ std::atomic<uint64_t> next_number{1};
 class Node::Run {
  public:
   explicit Run(Node& node) : node_(node) {
-    bool is_freed = false;
-    {
-      const ObjectLock lock(&node);
-      is_freed = node.is_freed_;
-      if (!is_freed) ++node.run_count_;
-    }
-    if (is_freed)
-      fail(OF_INVALID_ARGUMENT,
-           "what the gradient of %s needs was freed by an earlier backward pass, which needs the argument "
-           "retain_graph=True",
-           node.name());
+    int before = node.runs_.load();
+    do {
+      if (before & kFreed)
+        fail(OF_INVALID_ARGUMENT,
+             "what the gradient of %s needs was freed by an earlier backward pass, which needs the argument "
+             "retain_graph=True",
+             node.name());
+    } while (!node.runs_.compare_exchange_weak(before, before + kRun));
   }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
   ~Run() {
-    bool is_last = false;
-    {
-      const ObjectLock lock(&node_);
-      is_last = --node_.run_count_ == 0 && node_.is_freed_;
-    }
-    if (is_last) node_.release_saved();
+    if (node_.runs_.fetch_sub(kRun) == (kFreed | kRun)) node_.release_saved();
   }
 
  private:
@@ -56,12 +48,7 @@ Gradients Node::run(const Gradients& grads, const std::vector<bool>& wanted) {
 }
 
 void Node::free_saved() noexcept {
-  bool is_unused = false;
-  {
-    const ObjectLock lock(this);
-    is_unused = !std::exchange(is_freed_, true) && run_count_ == 0;
-  }
-  if (is_unused) release_saved();
+  if (runs_.fetch_or(kFreed) == 0) release_saved();
 }
 
 void Node::add_edge(Edge edge, const Tensor& operand) {

@@ -2,6 +2,7 @@
 #ifndef ONEFLOW_AUTOGRAD_NODE_H_
 #define ONEFLOW_AUTOGRAD_NODE_H_
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -91,13 +92,13 @@ class Node : public RefCounted<Node> {
     Ref<Accumulator> collector;
     std::unique_ptr<Hooks> hooks;
   };
+  static constexpr int kFreed = 1, kRun = 2;
   // A run that has begun, for which what is saved is kept.
   class Run;
 
   uint64_t number_ = 0;
   Node* next_freed_ = nullptr;
-  int run_count_ = 0;  // the runs that have begun and not ended
-  bool is_freed_ = false;
+  std::atomic<int> runs_{0};  // kFreed after free_saved(), and kRun for each run that has begun and not ended
   std::vector<Edge> edges_;
   std::vector<Form> edge_forms_;
   std::vector<Output> outputs_;

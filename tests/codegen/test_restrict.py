@@ -63,7 +63,8 @@ def test_targets_render_what_is_left(definitions: Definitions, target: str) -> N
     found = restrict(definitions, ["conv2d", "softmax"], REPOSITORY)
     whole = emit.render(discover.target(target, definitions), definitions)
     files = emit.render(discover.target(target, found), found)
-    assert files.keys() <= whole.keys()
+    # The loops of reductions are named after the first operator that uses them, which may be another one here.
+    assert {path for path in files if "/folds/" not in path} <= whole.keys()
     assert sum(map(len, files.values())) < sum(map(len, whole.values())) / 3
 
 

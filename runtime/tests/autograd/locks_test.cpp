@@ -163,6 +163,15 @@ TEST_F(GradientLocks, WhoHoldsAGradientSeesItGrow) {
   EXPECT_EQ(grad_of(x).get(), held.get());
 }
 
+// The first pass was recorded, but its gradient has no history: it was stored without a copy, and added to in place.
+TEST_F(GradientLocks, APassDoesNotChangeTheGradientThatAnEarlierOneWasGiven) {
+  const TensorRef x = leaf({1, 2}), given = make_tensor({2}, {1, 1});
+  EXPECT_EQ(backward(x, given, false, true), OF_OK) << of_last_error();
+  add(x, 2);
+  EXPECT_EQ(values(*given), (Values{1, 1}));
+  EXPECT_EQ(values(*grad_of(x)), (Values{3, 3}));
+}
+
 TEST_F(GradientLocks, AFailureOfAnAdditionLosesNoOther) {
   const TensorRef x = leaf({1, 2});
   add(x, 1);
