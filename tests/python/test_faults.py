@@ -182,7 +182,7 @@ def test_garbage_that_holds_memory_is_collected_first(name: str) -> None:
 
 
 def in_many_channels(name: str) -> flow.Tensor:
-    """Returns values of KNOWN["statistics"] on the device, repeated so that each result has an allocation of its own."""
+    """Returns values of KNOWN["statistics"] on the device, repeated so that each has an allocation of its own."""
     values = flow.tensor(KNOWN["statistics"][name], dtype=flow.float32, device="accel")
     return values.repeat([1, 8192, 1] if values.ndim == 3 else [8192])
 

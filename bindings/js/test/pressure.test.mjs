@@ -72,7 +72,7 @@ testProgram('a batch norm that fails leaves both statistics as they were', `
   const isAsBefore = () => mean.equal(before[0]) && variance.equal(before[1]);
   let failures = 0;
   for (let at = 1; ; at++) {
-    const clones = [flow.tensor(mean), flow.tensor(variance)]; // with which a statistic shares its memory until it is written
+    const clones = [flow.tensor(mean), flow.tensor(variance)]; // they share the memory until it is written
     flow.emptyCache('accel');
     flow.setOption('accel_fail_from:0', at);
     let result = null;
@@ -143,6 +143,18 @@ testProgram('garbage gives room', `
   const works = {${Object.entries(LEAVERS).map(([name, program]) => `'${name}': async () => { ${program} }`)}};
   for (const [name, work] of Object.entries(works)) {
     await work().catch((error) => assert.fail(name + ': ' + error.stack));
+  }
+`);
+
+testProgram('garbage gives room for the working memory of kernels, on all of their threads', `
+  flow.setOption('num_threads', 4);
+  const x = flow.ones([4, 2 ** 20 + 1]); // of which each row needs 18 MiB while it is sorted
+  limitTo(130);
+  for (let i = 0; i < 8; i++) {
+    for (let mib = 0; mib < 56; mib += 4) flow.empty([MIB]); // leaves room for the results and for one row
+    const {values, indices} = flow.sort(x);
+    values.dispose();
+    indices.dispose();
   }
 `);
 

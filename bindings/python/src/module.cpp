@@ -19,8 +19,10 @@ namespace oneflow::python {
 namespace {
 
 // Runs the garbage collector when memory is exhausted: reference cycles may hold tensors. gc.collect() works even if
-// automatic collection is disabled. Returns whether it ran.
+// automatic collection is disabled. Returns whether it ran. On a thread that Python does not know it does nothing: such
+// a thread works for one that may hold the GIL, and then asks that one.
 bool collect_garbage(void*, uint64_t) {
+  if (Py_IsInitialized() == 0 || PyGILState_GetThisThreadState() == nullptr) return false;
   LockedScope locked;
   if (!locked) return false;
   Ref collector(PyImport_ImportModule("gc"));
