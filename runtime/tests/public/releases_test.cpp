@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <oneflow/files.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <oneflow/session.hpp>
@@ -29,13 +30,13 @@ std::vector<flow::Tensor> numbered(const std::string& path, const std::string& w
 
 // Returns the elements of a tensor of any dtype: real and imaginary parts.
 std::vector<double> elements(const flow::Tensor& tensor) {
-  return flow::view_as_real(flow::cast(tensor, flow::DType::complex128).contiguous()).to_vector<double>();
+  return flow::view_as_real(flow::cast(tensor, OF_COMPLEX128).contiguous()).to_vector<double>();
 }
 
 void expect_close(const flow::Tensor& found, const flow::Tensor& wanted, const std::string& where) {
   ASSERT_EQ(found.dtype(), wanted.dtype()) << where;
-  ASSERT_EQ(found.sizes(), wanted.sizes()) << where;
-  const bool is_half = wanted.dtype() == flow::DType::float16 || wanted.dtype() == flow::DType::bfloat16;
+  ASSERT_TRUE(std::ranges::equal(found.sizes(), wanted.sizes())) << where;
+  const bool is_half = wanted.dtype() == OF_FLOAT16 || wanted.dtype() == OF_BFLOAT16;
   const double tolerance = is_half ? 1e-2 : 1e-4;
   const std::vector<double> a = elements(found), b = elements(wanted);
   for (size_t i = 0; i < a.size(); ++i) {
@@ -56,8 +57,8 @@ TEST(Releases, TheirGraphsLoadAndGiveTheSame) {
     const flow::Generator generator(0);
     const std::vector<flow::Tensor> found = session.run(numbered(values, "input"), &generator);
     const std::vector<flow::Tensor> wanted = numbered(values, "output");
-    ASSERT_EQ(found.size(), wanted.size()) << path;
-    for (size_t i = 0; i < found.size(); ++i)
+    ASSERT_GE(found.size(), wanted.size()) << path;  // states follow the outputs
+    for (size_t i = 0; i < wanted.size(); ++i)
       expect_close(found[i], wanted[i], path.string() + ", output " + std::to_string(i));
   }
   EXPECT_GE(graphs, 20);
