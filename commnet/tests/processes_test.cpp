@@ -114,12 +114,11 @@ TEST_P(Processes, APeerThatIsKilledIsLost) {
 
 TEST_P(Processes, APeerThatStopsIsLostAfterItsTimeout) {
   cn_operation* const operation = begin();
-  lost->stop();
   const auto begin = std::chrono::steady_clock::now();
+  lost->stop();
   expect_lost(operation);
-  const auto passed = std::chrono::steady_clock::now() - begin;
-  EXPECT_GT(passed, std::chrono::milliseconds(600));
-  EXPECT_LT(passed, std::chrono::milliseconds(10'000));
+  // It may have been heard of last a while before it stopped.
+  EXPECT_GT(std::chrono::steady_clock::now() - begin, std::chrono::milliseconds(500));
 }
 
 TEST_P(Processes, PeersThatHaveNothingToSayStay) {

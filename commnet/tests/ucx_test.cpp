@@ -188,12 +188,10 @@ TEST_F(UcxProcess, AStoppedPeerDoesNotHoldUpACancel) {
   cn_operation* operation = nullptr;
   ASSERT_EQ(cn_send(peer, 9, 0, here.data(), here.size(), nullptr, &operation), CN_OK) << cn_error();
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
-  const auto begin = std::chrono::steady_clock::now();
   cn_cancel(operation);
-  cn_wait(operation, kPatience);
+  EXPECT_NE(cn_wait(operation, kPatience), CN_TIMED_OUT);
   cn_operation_release(operation);
   own.reset();
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
 class Ucx : public testing::Test {

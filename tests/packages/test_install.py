@@ -13,8 +13,6 @@ from tests.packages.packagers import OLDER
 from tests.packages.report import Report
 from tests.packages.roots import REPOSITORY, Root
 
-# What an installation may take, with the first import.
-SECONDS = 15
 # The plugin that the tests install: it depends on no library that a bare root lacks.
 PLUGIN = "opencl"
 
@@ -62,16 +60,13 @@ def test_install_run_and_uninstall(enter: Enter, place: Place, report: Report, v
     installed = left(root, language, before)
     report.add(place.system, base, seconds, root.size(installed))
     assert root.run(language.version).output.strip() == version
-    example = run_example(root, place, REPOSITORY / "README.md")
-    report.add(place.system, "first example", example)
-    assert seconds + example <= SECONDS
+    report.add(place.system, "first example", run_example(root, place, REPOSITORY / "README.md"))
     run_example(root, place, language.page)
 
     # The bare root has no driver, so the plugin has no device: the runtime finds it, and says so.
     assert PLUGIN not in root.run(language.plugins).output
     seconds = root.run(add_plugin).seconds
     report.add(place.system, add_plugin, seconds, root.size(left(root, language, before) - installed))
-    assert seconds <= SECONDS
     assert f"{PLUGIN}.so" in root.run(language.plugins).output
 
     root.run(language.uninstall.format(packages=language.names(PLUGIN)))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +23,36 @@ NUMPY_DTYPES = [name for name in DTYPES if name != "bfloat16"]
 
 # Relative and absolute tolerances of results that are rounded once but computed differently.
 TOLERANCES = {"float16": (2e-3, 1e-3), "bfloat16": (1.6e-2, 1e-2), "float32": (3e-6, 1e-6), "float64": (1e-12, 1e-13)}
+
+
+def runs_beside(call: Callable[[], Any]) -> bool:
+    """Returns whether another thread runs during a call, although the interpreter does not switch threads by itself.
+
+    Makes the call again if none ran: on a busy machine that happens by chance.
+    """
+    steps, done = 0, False
+
+    def work() -> None:
+        nonlocal steps
+        while not done:
+            steps += 1
+            time.sleep(0.001)
+
+    interval = sys.getswitchinterval()
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        sys.setswitchinterval(1000)
+        before = steps
+        for _ in range(100):
+            call()
+            if steps > before:
+                break
+        return steps > before
+    finally:
+        sys.setswitchinterval(interval)
+        done = True
+        thread.join()
 
 
 def first_devices() -> list[str]:

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -20,6 +19,7 @@ import numpy as np
 import pytest
 
 import oneflow_py as flow
+from tests.python.support import runs_beside
 
 FORK = multiprocessing.get_context("fork")
 
@@ -71,32 +71,9 @@ def test_each_thread_has_its_own_error() -> None:
 
 @pytest.mark.parametrize("name", ["matmul", "sort", "rand"])
 def test_long_kernels_let_other_threads_run(name: str) -> None:
-    """Another thread runs during calls, although the interpreter does not switch threads by itself."""
     x = flow.rand(1000, 1000, dtype=flow.float64)
     calls = {"matmul": lambda: x @ x, "sort": lambda: flow.sort(x), "rand": lambda: flow.rand(5000, 5000)}
-    steps, done = 0, False
-
-    def work() -> None:
-        nonlocal steps
-        while not done:
-            steps += 1
-            time.sleep(0.001)
-
-    interval = sys.getswitchinterval()
-    thread = threading.Thread(target=work)
-    thread.start()
-    try:
-        sys.setswitchinterval(1000)
-        before = steps
-        for _ in range(100):  # on a busy machine the other thread may not run during some of them
-            calls[name]()
-            if steps > before:
-                break
-        assert steps > before
-    finally:
-        sys.setswitchinterval(interval)
-        done = True
-        thread.join()
+    assert runs_beside(calls[name])
 
 
 def in_child(function: Callable[[], Any]) -> Any:

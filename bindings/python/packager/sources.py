@@ -12,8 +12,8 @@ from packager.project import HERE, ROOT, Payload, Project
 
 # The sources of the package besides this folder: the runtime and its build files.
 PARTS = ("CHANGELOG.md", "CMakeLists.txt", "cmake", "runtime", "bindings/python")
-# Folders that no build of the package reads. Plugins, which have a device.mk, are packages of their own.
-UNUSED = {"tests", "packager", "__pycache__"}
+# Folders and pages that no build of the package reads. Plugins, which have a device.mk, are packages of their own.
+UNUSED = {"tests", "packager", "__pycache__", "README.md"}
 
 
 def source_files(part: str) -> list[Path]:
