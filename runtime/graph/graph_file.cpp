@@ -26,8 +26,10 @@ constexpr const char* kVersion = "oneflow.version";  // of the library that wrot
 
 std::string checksum_text(uint32_t checksum) { return format_text("%08x", checksum); }
 
-std::string checksum_of(const std::string& text) {
-  return checksum_text(files::updated_crc(0, text.data(), text.size()));
+// Returns the checksum of the text of a graph, and of the version that wrote it; null stands for none.
+std::string checksum_of(const std::string& text, const std::string* version) {
+  const uint32_t checksum = files::updated_crc(0, text.data(), text.size());
+  return checksum_text(version ? files::updated_crc(checksum, version->data(), version->size()) : checksum);
 }
 
 std::string checksum_of(const std::vector<Constant>& constants) {
@@ -68,7 +70,7 @@ std::vector<int> numbers_of(const std::string& version) {
 
 Ref<Graph> read(const files::Contents& contents, bool verify) {
   const std::string& text = find(contents.metadata, kGraph);
-  if (checksum_of(text) != find(contents.metadata, kGraphChecksum))
+  if (checksum_of(text, find_if(contents.metadata, kVersion)) != find(contents.metadata, kGraphChecksum))
     fail(OF_INVALID_ARGUMENT, "the file is damaged: the checksum of its graph is wrong");
   Program program = parse(text);
   std::map<std::string_view, const files::Entry*> entries;
@@ -91,11 +93,11 @@ void save(const Graph& graph, const std::string& path) {
   const Program& program = graph.program();
   files::Document document;
   for (const Constant& constant : program.constants) document.items.push_back({constant.name, constant.tensor});
-  const std::string text = to_text(program);
+  const std::string text = to_text(program), version = of_version();
   document.metadata = {{kGraph, text},
-                       {kGraphChecksum, checksum_of(text)},
+                       {kGraphChecksum, checksum_of(text, &version)},
                        {kConstantsChecksum, checksum_of(program.constants)},
-                       {kVersion, of_version()}};
+                       {kVersion, version}};
   files::OutputFile file(path);
   files::save_safetensors(file, document);
   file.commit();

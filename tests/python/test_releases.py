@@ -42,7 +42,7 @@ def test_each_release_has_graphs() -> None:
 
 
 def edited(graph: flow.graph.Graph, path: Path, old: str, new: str, version: str) -> Path:
-    """Saves a graph, as if a version of the library had written another text; the checksum is that of the text."""
+    """Saves a graph, as if a version of the library had written another text; the checksum is right."""
     graph.save(path)
     data = path.read_bytes()
     size = int.from_bytes(data[:8], "little")
@@ -53,7 +53,7 @@ def edited(graph: flow.graph.Graph, path: Path, old: str, new: str, version: str
     text = metadata["oneflow.graph"].replace(old, new)
     metadata |= {
         "oneflow.graph": text,
-        "oneflow.graph.crc32": f"{zlib.crc32(text.encode()):08x}",
+        "oneflow.graph.crc32": f"{zlib.crc32((text + version).encode()):08x}",
         "oneflow.version": version,
     }
     written = json.dumps(header).encode()

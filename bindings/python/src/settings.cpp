@@ -110,16 +110,17 @@ std::vector<PyMethodDef> settings_functions() {
           "set_option",
           "set_option(name, value)\n--\n\n"
           "Sets an option for the whole process; see get_option(). Raises InvalidArgument for an unknown name."),
-      bound<set_num_threads, kThreadsParameters>("set_num_threads",
-                                                 "set_num_threads(threads)\n--\n\n"
-                                                 "Sets the number of threads that a kernel of the CPU may use, for the "
-                                                 "whole process. Results do not depend on "
-                                                 "it.\n"
-                                                 "\nRaises InvalidArgument unless it is from 1 to 1024."),
+      bound<set_num_threads, kThreadsParameters>(
+          "set_num_threads",
+          "set_num_threads(threads)\n--\n\n"
+          "Sets the number of threads that a kernel of the host may use, for the "
+          "whole process. Results do not depend on "
+          "it.\n"
+          "\nRaises InvalidArgument unless it is from 1 to 1024."),
       plain<get_num_threads>(
           "get_num_threads",
           "get_num_threads()\n--\n\n"
-          "Returns the number of threads that a kernel of the CPU may use: that of set_num_threads(), or of the "
+          "Returns the number of threads that a kernel of the host may use: that of set_num_threads(), or of the "
           "environment\n"
           "variable ONEFLOW_NUM_THREADS, or of the processors that the process may use."),
       bound<set_deterministic, kDeterministicParameters>(

@@ -156,11 +156,11 @@ class Cpp(PublicTarget):
         if len(results) > 1:
             struct = pascal(identifier(op.full_name)) + "Result"
         name = identifier(self.names.of(function.name, reserved=RESERVED))
-        forms = tuple(self._forms(name, op, _types(function, op), struct, results))
+        forms = tuple(self._forms(name, op, _types(function, op), _required(function, op), struct, results))
         return CppOverload(op, _comment(op, ""), _comment(op, "  "), struct, results, forms)
 
     def _forms(
-        self, name: str, op: Op, types: tuple[str, ...], struct: str | None, results: tuple[str, ...]
+        self, name: str, op: Op, types: tuple[str, ...], required: int, struct: str | None, results: tuple[str, ...]
     ) -> Iterator[CppFunction]:
         arguments = op.signature.arguments
         names = tuple(a.name for a in arguments)
@@ -170,7 +170,7 @@ class Cpp(PublicTarget):
         if receiver is not None and types[receiver] not in ("const Tensor&", "const Operand&"):
             receiver = None
         defaulted = tuple(
-            f"{p} = {_default(a, t)}" if all(later.has_default for later in arguments[i:]) else p
+            f"{p} = {_default(a, t)}" if i >= required and all(later.has_default for later in arguments[i:]) else p
             for i, (p, a, t) in enumerate(zip(plain, arguments, types, strict=True))
         )
         result = "std::vector<Tensor>" if op.signature.gives_list else struct or "Tensor"
@@ -207,6 +207,22 @@ def _types(function: Function, op: Op) -> tuple[str, ...]:
     texts = {a.name for each in function.overloads for a in each.signature.arguments if a.type.base is base_types.STR}
     types = ((argument.name, parameter_type(argument.type)) for argument in op.signature.arguments)
     return tuple("std::same_as<bool> auto" if t == "bool" and name in texts else t for name, t in types)
+
+
+def _required(function: Function, op: Op) -> int:
+    """Returns how many parameters have no default, whatever the record says.
+
+    An earlier overload with the same first parameters takes the calls that pass no others: without this, C++ would
+    find such a call ambiguous.
+    """
+    types = _types(function, op)
+    required = 0
+    for earlier in function.overloads[: function.overloads.index(op)]:
+        pairs = zip(types, _types(function, earlier), strict=False)
+        same = next((i for i, (own, other) in enumerate(pairs) if own != other), None)
+        if same is not None and all(argument.has_default for argument in earlier.signature.arguments[same:]):
+            required = max(required, same + 1)
+    return required
 
 
 def parameter_type(type_: Type) -> str:

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
+#include <cstdio>
 #include <optional>
-#include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -14,19 +13,33 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-Words split(const std::string& text, char separator) {
+// Returns what separators divide, without an empty word at the end.
+Words split(std::string_view text, char separator) {
   Words words;
-  std::istringstream stream(text);
-  for (std::string word; std::getline(stream, word, separator);) words.push_back(word);
+  while (!text.empty()) {
+    const size_t length = std::min(text.find(separator), text.size());
+    words.emplace_back(text.substr(0, length));
+    text.remove_prefix(std::min(length + 1, text.size()));
+  }
   return words;
+}
+
+// Returns the lines of a file; none if it cannot be read. Streams would bring the locales of the standard library,
+// which liboneflow has no other use for.
+Words lines_of(const std::string& path) {
+  std::FILE* const file = std::fopen(path.c_str(), "re");
+  if (file == nullptr) return {};
+  std::string text;
+  char block[4096];
+  for (size_t read; (read = std::fread(block, 1, sizeof block, file)) > 0;) text.append(block, read);
+  std::fclose(file);
+  return split(text, '\n');
 }
 
 // Returns the words of the first line of a file; none if it cannot be read.
 Words words_of(const std::string& path) {
-  std::string line;
-  std::ifstream file(path);
-  std::getline(file, line);
-  return split(line, ' ');
+  const Words lines = lines_of(path);
+  return lines.empty() ? Words() : split(lines[0], ' ');
 }
 
 // Returns a natural number; none for other texts, such as "max" and "-1", which stand for no limit, and for numbers
@@ -46,11 +59,11 @@ std::optional<uint64_t> number_in(const std::string& path) {
 
 // Returns the size of the swap space in bytes.
 uint64_t swap_space(const std::string& root) {
-  std::ifstream file(root + "/proc/meminfo");
-  uint64_t kilobytes = 0;
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("SwapTotal:")) std::istringstream(line.substr(line.find(':') + 1)) >> kilobytes;
-  return kilobytes * 1024;
+  for (const std::string& line : lines_of(root + "/proc/meminfo"))  // "SwapTotal:       0 kB"
+    if (line.starts_with("SwapTotal:"))
+      for (const std::string& word : split(line, ' '))
+        if (const std::optional<uint64_t> kilobytes = number_of(word)) return *kilobytes * 1024;
+  return 0;
 }
 
 // Returns a path of a mount table, in which spaces, for example, are octal numbers: "\040".
@@ -79,8 +92,7 @@ bool has_controller(const std::string& list, const std::string& controller) {
 
 // Returns the path of this process's group in the hierarchy of a controller; none if there is no such hierarchy.
 std::optional<std::string> path_of_group(const std::string& root, const std::string& controller) {
-  std::ifstream file(root + "/proc/self/cgroup");
-  for (std::string line; std::getline(file, line);) {  // "4:memory:/user/1000"
+  for (const std::string& line : lines_of(root + "/proc/self/cgroup")) {  // "4:memory:/user/1000"
     const size_t first = line.find(':'), second = line.find(":/", first + 1);
     if (first == std::string::npos || second == std::string::npos) continue;
     if (has_controller(line.substr(first + 1, second - first - 1), controller)) return line.substr(second + 1);
@@ -94,8 +106,7 @@ std::vector<std::string> folders_of_groups(const std::string& root, const std::s
   const std::optional<std::string> path = path_of_group(root, controller);
   if (!path) return {};
   std::optional<std::pair<std::string, std::string>> found;  // where it is mounted, and the group below that folder
-  std::ifstream file(root + "/proc/self/mountinfo");
-  for (std::string line; std::getline(file, line);) {
+  for (const std::string& line : lines_of(root + "/proc/self/mountinfo")) {
     // "35 31 0:32 /docker/ab /sys/fs/cgroup/memory rw,relatime master:1 - cgroup cgroup rw,memory": the fourth word is
     // the group that is mounted, the fifth one where. The number of words in front of the dash varies.
     const Words words = split(line, ' ');

@@ -140,24 +140,23 @@ TEST_F(ControlGroup, HugeLimitsAreNone) {
 
 TEST_F(ControlGroup, MalformedFilesSetNoLimit) {
   const std::string groups = "0::/\n", mounts = kMount2;
-  for (const std::string& quota : {"", "\n", "max", "100000", "0 0\n", "1 0\n", "0 100000\n", "-5 10\n", "1e5 10\n",
-                                   "a b\n", "1 2 3\n", "99999999999999999999 1\n"}) {
+  for (const char* const quota : {"", "\n", "max", "100000", "0 0\n", "1 0\n", "0 100000\n", "-5 10\n", "1e5 10\n",
+                                  "a b\n", "1 2 3\n", "99999999999999999999 1\n"}) {
     write({{"proc/self/cgroup", groups}, {"proc/self/mountinfo", mounts}, {"sys/fs/cgroup/cpu.max", quota}});
     EXPECT_EQ(limits().processors, INT_MAX) << quota;
   }
-  for (const std::string& memory : {"", "\n", "-1\n", "512M\n", "0x10\n"}) {
+  for (const char* const memory : {"", "\n", "-1\n", "512M\n", "0x10\n"}) {
     write({{"sys/fs/cgroup/memory.max", memory}});
     expect_no_limit(limits());
   }
   write({{"sys/fs/cgroup/memory.max", "4096\n"}});
-  for (const std::string& damaged : {"", "0\n", "0:\n", ":::\n", "\n\n", "0:x:/\n", "no group"}) {
+  for (const char* const damaged : {"", "0\n", "0:\n", ":::\n", "\n\n", "0:x:/\n", "no group"}) {
     write({{"proc/self/cgroup", damaged}});
     expect_no_limit(limits());
   }
   write({{"proc/self/cgroup", groups}});
-  for (const std::string& damaged :
-       {"", "\n", "1 2 3\n", "1 2 0:1 / /sys/fs/cgroup rw -\n", "1 2 0:1 / - cgroup2 a b\n",
-        "1 2 0:1 / /sys/fs/cgroup rw shared:1 cgroup2 cgroup2 rw\n"}) {
+  for (const char* const damaged : {"", "\n", "1 2 3\n", "1 2 0:1 / /sys/fs/cgroup rw -\n", "1 2 0:1 / - cgroup2 a b\n",
+                                    "1 2 0:1 / /sys/fs/cgroup rw shared:1 cgroup2 cgroup2 rw\n"}) {
     write({{"proc/self/mountinfo", damaged}});
     expect_no_limit(limits());
   }

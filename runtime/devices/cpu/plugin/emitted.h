@@ -169,6 +169,10 @@ struct GatherKernel {
   bool index_everywhere;  // whether it has an index for each element of the result, rather than one per coordinate
 };
 
+// The functions that the runtime calls: run the kernel that is the user pointer of `context`, one of the structs above.
+template <class Kernel>
+of_status run(const of_kernel_context* context);
+
 // Runs a kernel over the operands of `context`, of any layout and dtype, on all threads of the pool.
 of_status run_kernel(const ElementwiseKernel& kernel, const of_kernel_context& context);
 of_status run_kernel(const CopyKernel& kernel, const of_kernel_context& context);
@@ -182,18 +186,9 @@ struct KernelEntry {
   const char* name;  // of the operator and its variant, "gelu:tanh"; NULL ends a table
   uint64_t kernel_id;
   of_dtype compute;  // OF_DTYPE_NONE: any
-  of_kernel kernel;
+  of_kernel run;
+  const void* kernel;  // its user pointer
 };
-
-// Runs `kernel`: the function that the runtime calls. An exception is reported as a status.
-template <const auto& kernel>
-static of_status call(const of_kernel_context* context) {
-  try {
-    return run_kernel(kernel, *context);
-  } catch (...) {
-    return fail_with_exception();
-  }
-}
 
 // The dtype of a compute type.
 template <class T>

@@ -27,6 +27,21 @@ OF_EMITTED(OF_TABLE)
 #endif
 #undef OF_TABLE
 
+template <class Kernel>
+of_status run(const of_kernel_context* context) {
+  try {
+    return run_kernel(*static_cast<const Kernel*>(context->user), *context);
+  } catch (...) {
+    return fail_with_exception();
+  }
+}
+template of_status run<ElementwiseKernel>(const of_kernel_context*);
+template of_status run<CopyKernel>(const of_kernel_context*);
+template of_status run<GeneratorKernel>(const of_kernel_context*);
+template of_status run<ReductionKernel>(const of_kernel_context*);
+template of_status run<ScanKernel>(const of_kernel_context*);
+template of_status run<GatherKernel>(const of_kernel_context*);
+
 namespace {
 
 struct NativeId {
@@ -125,19 +140,22 @@ class Emitted {
 
 }  // namespace
 
-of_kernel kernel_of(const char* name, uint64_t kernel_id, of_dtype compute) {
+of_status find_kernel(of_device, const char* name, uint64_t kernel_id, of_dtype compute, of_kernel_entry* entry) {
   static const Emitted emitted;
-  if (const KernelEntry* entry = emitted.find(name, compute)) {
-    return entry->kernel_id == kernel_id ? entry->kernel : nullptr;
+  if (const KernelEntry* found = emitted.find(name, compute)) {
+    if (found->kernel_id != kernel_id) return OF_UNSUPPORTED;
+    entry->function = found->run;
+    entry->user = const_cast<void*>(found->kernel);
+    return OF_OK;
   }
   for (const NativeId& record : kNativeIds) {
     if (record.name != name || record.kernel_id != kernel_id) continue;
     for (const std::span<const NativeKernel> table :
          {std::span<const NativeKernel>(kNativeKernels), {kCompositeKernels}})
       for (const NativeKernel& native : table)
-        if (native.name == name) return native.kernel;
+        if (native.name == name) entry->function = native.kernel;
   }
-  return nullptr;
+  return entry->function != nullptr ? OF_OK : OF_UNSUPPORTED;
 }
 
 }  // namespace oneflow::cpu

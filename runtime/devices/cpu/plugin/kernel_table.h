@@ -6,16 +6,9 @@
 
 namespace oneflow::cpu {
 
-// Returns the kernel of an operator and variant, such as "gelu:tanh", in a compute type. Returns NULL if there is none,
-// or if it was generated from a definition with another id than `kernel_id`.
-of_kernel kernel_of(const char* name, uint64_t kernel_id, of_dtype compute);
-
-// Does the same as a hook of the device table.
-inline of_status find_kernel(of_device, const char* name, uint64_t kernel_id, of_dtype compute,
-                             of_kernel_entry* entry) {
-  entry->function = kernel_of(name, kernel_id, compute);
-  return entry->function != nullptr ? OF_OK : OF_UNSUPPORTED;
-}
+// The hook of the device table: gives the kernel of an operator and variant, such as "gelu:tanh", in a compute type.
+// Returns OF_UNSUPPORTED if there is none, or if it was generated from a definition with another id than `kernel_id`.
+of_status find_kernel(of_device device, const char* name, uint64_t kernel_id, of_dtype compute, of_kernel_entry* entry);
 
 }  // namespace oneflow::cpu
 

@@ -119,7 +119,8 @@ constexpr of_device_table kTable = make_table();
 void initialize() {
   thread_count();
   last_level_bytes();
-  kernel_of("", 0, OF_DTYPE_NONE);
+  of_kernel_entry none{};
+  find_kernel({}, "", 0, OF_DTYPE_NONE, &none);
   for (const of_dtype dtype : {OF_FLOAT32, OF_BFLOAT16, OF_FLOAT64, OF_INT32, OF_INT64}) contract_kernels(dtype);
 }
 
