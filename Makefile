@@ -161,9 +161,10 @@ test: build-tests vectors $(VENV)/.packages ## Run all tests
 	@$(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs $(TEST_STEPS)
 
 .PHONY: test-long
-test-long: build-tests vectors $(VENV)/.models ## Run all conformance vectors in every front end and on arm64, models of packages, deployments, and threads under ThreadSanitizer
-	@ONEFLOW_VECTORS=all $(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs \
-		test-deploy test-guides test-threads test-commnet-long $(addprefix test-,$(BINDINGS)) test-models test-arm64
+test-long: build-tests vectors $(VENV)/.models ## Run all conformance vectors on every device, in every front end and on arm64, models of packages, deployments, and more of each fuzzer
+	@ONEFLOW_VECTORS=all FUZZ_INPUTS=200000 $(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs \
+		test-deploy test-guides test-sanitizers test-capi test-threads test-commnet-long $(addprefix test-,$(BINDINGS)) \
+		test-models test-arm64 test-fuzz
 
 .PHONY: test-codegen test-runtime test-capi test-sanitizers test-threads test-commnet test-commnet-long test-fuzz test-whole test-guides test-models test-deploy test-arm64
 $(TEST_STEPS): $(VENV)/.test
@@ -182,11 +183,13 @@ test-sanitizers: # test-runtime and the programs of test-capi under AddressSanit
 	@tools/test_sanitized.sh
 test-threads: # test-runtime under ThreadSanitizer
 	@tools/test_threads.sh
+# How many inputs each fuzzer tries; loading a model takes ten times as long as the others.
+FUZZ_INPUTS ?= 40000
 test-fuzz: # random equations, damaged files, ONNX models, and frames of strangers, under the sanitizers
-	@tools/fuzz_einsum.sh 200000
-	@tools/fuzz_files.sh 200000
-	@tools/fuzz_onnx.sh 20000
-	@COMMNET_BUILD_FOLDER=$(CURDIR)/build-fuzz/commnet commnet/tools/fuzz.sh 200000 handshake frames
+	@tools/fuzz_einsum.sh $(FUZZ_INPUTS)
+	@tools/fuzz_files.sh $(FUZZ_INPUTS)
+	@tools/fuzz_onnx.sh $$(($(FUZZ_INPUTS) / 10))
+	@COMMNET_BUILD_FOLDER=$(CURDIR)/build-fuzz/commnet commnet/tools/fuzz.sh $(FUZZ_INPUTS) handshake frames
 test-whole: # across languages: adding an operator, packages, einsum, documentation
 	@$(PYTHON) -m pytest tests/whole tests/einsum --ignore tests/whole/test_deploy.py
 test-arm64: vectors # the vectors in C, cross-compiled and on an emulated processor

@@ -1,8 +1,10 @@
 // Replays conformance vectors through of_call(), on the first device of every available type.
 //
 // Usage: capi_replay KNOWN FILE...
-// KNOWN is tests/devices.json. Prints one line per failed case, one per file and device, and one per plugin without
-// devices. Exits with 1 if a case failed or a file has no cases.
+// KNOWN is tests/devices.json. The variable ONEFLOW_VECTORS says which cases are replayed (docs/reference/vectors.md);
+// without it, all on the first device, which is the host, and a sample on the others. Prints one line per failed case,
+// one per file and device, and one per plugin without devices. Exits with 1 if a case failed or a file has no cases.
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 
@@ -58,15 +60,37 @@ std::string name_of(of_device device) {
   return of_device_name(device, name);
 }
 
+// The cases to replay: all, or those of the sample and a share of the random equations.
+class Selection {
+ public:
+  // Reads "all" or "INDEX/COUNT". Throws std::invalid_argument for another text.
+  explicit Selection(const std::string& text) {
+    if (text == "all") return;
+    index_ = std::stoll(text);
+    count_ = std::stoll(text.substr(text.find('/') + 1));
+  }
+
+  bool includes(const json& test) const {
+    if (count_ == 0) return true;
+    const json& sample = test.at("sample");
+    return sample.is_boolean() ? sample.get<bool>() : sample.get<int64_t>() % count_ == index_;
+  }
+
+ private:
+  int64_t index_ = 0, count_ = 0;  // 0: all
+};
+
 // A device under test, and the factor by which the tolerances of the vectors are multiplied on it.
 struct TestedDevice {
   of_device id;
   std::string name;
   bool is_host;  // whether its memory is host memory
   double tolerance;
+  Selection cases;
 
   // `types` are those of tests/devices.json.
-  TestedDevice(of_device device, const json& types) : id(device), name(name_of(device)), tolerance(1) {
+  TestedDevice(of_device device, const json& types, const Selection& selection)
+      : id(device), name(name_of(device)), tolerance(1), cases(selection) {
     const std::string type = name.substr(0, name.find(':'));
     if (types.contains(type)) tolerance = types.at(type).value("tolerance", 1.0);
     of_device_properties properties{};
@@ -131,8 +155,10 @@ bool run_cases(const std::string& name, const json& cases, const TestedDevice& d
   info.struct_size = sizeof info;
   vectors::check(of_op_get_info(op, &info));
   vectors::check(of_set_default_device(device.id));
-  size_t passed = 0;
+  size_t passed = 0, count = 0;
   for (const json& test : cases) {
+    if (!device.cases.includes(test)) continue;
+    ++count;
     std::string wrong;
     try {
       wrong = run_case(op, info, test, device);
@@ -144,8 +170,8 @@ bool run_cases(const std::string& name, const json& cases, const TestedDevice& d
     else
       std::cout << name << " on " << device.name << ", " << test.at("name").get<std::string>() << ": " << wrong << "\n";
   }
-  std::cout << name << " on " << device.name << ": " << passed << " of " << cases.size() << " cases\n";
-  return passed == cases.size() && passed > 0;
+  std::cout << name << " on " << device.name << ": " << passed << " of " << count << " cases\n";
+  return passed == count && passed > 0;
 }
 
 // Runs a file on every device. Returns whether all cases pass.
@@ -173,9 +199,11 @@ int main(int count, char** paths) {
   }
   std::ifstream stream(paths[1]);
   const json known = json::parse(stream);
+  const char* const given = std::getenv("ONEFLOW_VECTORS");
   std::vector<TestedDevice> devices;
   for (size_t i = 0; i < of_device_count(); ++i)
-    if (of_device_at(i).index == 0) devices.emplace_back(of_device_at(i), known.at("types"));
+    if (of_device_at(i).index == 0)
+      devices.emplace_back(of_device_at(i), known.at("types"), Selection(given ? given : i == 0 ? "all" : "0/8"));
   bool passed = true;
   for (int i = 2; i < count; ++i) passed &= run_file(paths[i], devices, known.at("host_only"));
   for (size_t i = 0; i < of_rejected_plugin_count(); ++i) {

@@ -1,4 +1,4 @@
-"""Runs the C and C++ test programs of the C API: all conformance vectors on every device, and invalid input.
+"""Runs the C and C++ test programs of the C API: conformance vectors on every device, and invalid input.
 
 The programs are in bin/ of the build folder, which OF_BUILD names (default: build/ in the root). The sanitized build
 runs these tests as well.

@@ -54,6 +54,18 @@ def test_backends_include_only_the_plugin_header() -> None:
     assert not wrong
 
 
+def test_the_library_uses_no_streams() -> None:
+    """Streams would bring the locales of the standard library, a tenth of the whole."""
+    streams = {"fstream", "iomanip", "iostream", "istream", "locale", "ostream", "regex", "sstream"}
+    wrong = []
+    for folder in (*HEIGHT, "devices/cpu"):
+        for path in sources(RUNTIME / folder):
+            is_test = path.stem.endswith("_test") or path.stem.startswith("test_")
+            if not is_test and (found := streams & set(included(path))):
+                wrong.append(f"{path.relative_to(ROOT)} includes {', '.join(sorted(found))}")
+    assert not wrong
+
+
 def test_no_language_is_named_outside_its_folders() -> None:
     """Checks the generator, the Makefile and CMakeLists.txt, which must discover languages instead of listing them."""
     names = [path.name for path in (ROOT / "codegen" / "targets").iterdir() if (path / "__init__.py").exists()]
