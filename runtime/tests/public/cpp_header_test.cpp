@@ -107,6 +107,14 @@ TEST(CppHeader, OverloadsAreChosenByTheirArguments) {
   EXPECT_EQ(floats(flow::arange(1, 6, 2)), (Floats{1, 3, 5}));
 }
 
+// Both overloads have defaults for all that tells them apart.
+TEST(CppHeader, CallsWithoutOptionsAreNotAmbiguous) {
+  const flow::Tensor x = flow::ones({1, 1, 4, 4}), weight = flow::ones({1, 1, 3, 3});
+  EXPECT_EQ(sizes(flow::conv2d(x, weight)), (Sizes{1, 1, 2, 2}));
+  EXPECT_EQ(sizes(flow::conv2d(x, weight, flow::Tensor(), 1, 1)), (Sizes{1, 1, 4, 4}));
+  EXPECT_EQ(sizes(flow::conv2d(x, weight, flow::Tensor(), 1, "same")), (Sizes{1, 1, 4, 4}));
+}
+
 TEST(CppHeader, ListsMayBeLiteralsVectorsOrSingleNumbers) {
   const flow::Tensor x = flow::ones({2, 3});
   EXPECT_EQ(flow::sum(x).item<float>(), 6);
