@@ -176,7 +176,7 @@ $(foreach name,$(BINDINGS),$(eval test-$(name): export ONEFLOW_VECTORS ?= $(word
 test-codegen: # the generator
 	@$(PYTHON) -m pytest tests/codegen
 test-runtime: # unit tests in C++, of code that no front end reaches
-	@ctest --test-dir $(BUILD) --output-on-failure --no-tests=error --parallel $$(nproc)
+	@ctest --test-dir $(BUILD) --verbose --no-tests=error --parallel $$(nproc)
 test-capi: # vectors and invalid input through the C API; programs built against the installed tree
 	@$(PYTHON) -m pytest tests/capi
 test-sanitizers: # test-runtime and the programs of test-capi under AddressSanitizer and UndefinedBehaviorSanitizer

@@ -11,7 +11,7 @@ cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DONEFLOW_BUILD_BINDING
 cmake --build $build --target tests
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:allocator_may_return_null=1
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
-ctest --test-dir $build --output-on-failure --no-tests=error --parallel "$(nproc)"
+ctest --test-dir $build --verbose --no-tests=error --parallel "$(nproc)"
 plugins=$PWD/$build/test_plugins
 ONEFLOW_VECTORS=${ONEFLOW_VECTORS:-0/8} ONEFLOW_DEVICE_PATH=$plugins/far.so:$plugins/accel.so OF_BUILD=$PWD/$build \
   "${PYTHON:-.venv/bin/python}" -m pytest tests/capi/test_programs.py

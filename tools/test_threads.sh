@@ -9,4 +9,4 @@ cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DONEFLOW_BUILD_BINDING
   -DONEFLOW_SANITIZE=thread >$build.log 2>&1 || { cat $build.log; exit 1; }
 cmake --build $build --target runtime_tests device_tests
 export TSAN_OPTIONS=halt_on_error=1:second_deadlock_stack=1
-ctest --test-dir $build --output-on-failure --no-tests=error --parallel "$(nproc)" --exclude-regex NOT_BUILT
+ctest --test-dir $build --verbose --no-tests=error --parallel "$(nproc)" --tests-regex '^(runtime|device)_tests_'
