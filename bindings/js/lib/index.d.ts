@@ -1333,12 +1333,12 @@ export function getOption(name: string): number;
  */
 export function setOption(name: string, value: number | boolean): void;
 /**
- * Returns the number of threads that a kernel of the CPU may use: that of setNumThreads(), or of the environment variable
+ * Returns the number of threads that a kernel of the host may use: that of setNumThreads(), or of the environment variable
  * ONEFLOW_NUM_THREADS, or of the processors that the process may use.
  */
 export function getNumThreads(): number;
 /**
- * Sets the number of threads that a kernel of the CPU may use, for the whole process. Results do not depend on it.
+ * Sets the number of threads that a kernel of the host may use, for the whole process. Results do not depend on it.
  * @throws InvalidArgument unless it is from 1 to 1024
  */
 export function setNumThreads(threads: number): void;

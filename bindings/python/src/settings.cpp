@@ -113,10 +113,9 @@ std::vector<PyMethodDef> settings_functions() {
       bound<set_num_threads, kThreadsParameters>(
           "set_num_threads",
           "set_num_threads(threads)\n--\n\n"
-          "Sets the number of threads that a kernel of the host may use, for the "
-          "whole process. Results do not depend on "
-          "it.\n"
-          "\nRaises InvalidArgument unless it is from 1 to 1024."),
+          "Sets the number of threads that a kernel of the host may use, for the whole process.\n"
+          "\n"
+          "Results do not depend on it. Raises InvalidArgument unless it is from 1 to 1024."),
       plain<get_num_threads>(
           "get_num_threads",
           "get_num_threads()\n--\n\n"
