@@ -181,7 +181,7 @@ test-capi: # vectors and invalid input through the C API; programs built against
 	@$(PYTHON) -m pytest tests/capi
 test-sanitizers: # test-runtime and the programs of test-capi under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/test_sanitized.sh
-test-threads: # test-runtime under ThreadSanitizer
+test-threads: # unit tests of the runtime under ThreadSanitizer
 	@tools/test_threads.sh
 # How many inputs each fuzzer tries; loading a model takes ten times as long as the others.
 FUZZ_INPUTS ?= 40000

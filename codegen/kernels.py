@@ -155,7 +155,7 @@ class FoldLoops:
     alone: str | None
     uses_input: bool
     uses_index: bool
-    fails: ClassVar[bool] = False
+    fails: ClassVar[bool] = False  # no part of a state divides integers
 
     @property
     def rows_at_once(self) -> int:

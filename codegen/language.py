@@ -95,14 +95,10 @@ class Language(PublicTarget):
                 continue
             if each.is_method and not is_method:
                 continue
-            text = each.here.get(self.name)
-            if text is None and " " not in here:
-                text = f"here it is called {self.own_name(here)}"
-            elif text is None:
-                text = re.sub(r"\b[a-z]+(\.[a-z]+)+\b", lambda match: self.own_name(match.group()), here)
+            if self.name not in each.here and " " in here:  # a text, with dotted names in it
+                found[each.name] = re.sub(r"\b[a-z]+(\.[a-z]+)+\b", lambda match: self.own_name(match.group()), here)
             else:
-                text = f"here it is called {text}"
-            found[each.name] = text
+                found[each.name] = f"here it is called {each.here.get(self.name) or self.own_name(here)}"
         return found
 
     @cached_property

@@ -30,7 +30,7 @@ SUMMARY_LINES = [
     re.compile(r", (?P<skipped>\d+) skips$"),
     re.compile(r"^Done (?P<passed>\d+) runs in "),  # libFuzzer
     re.compile(r"^(?:\d+: )?\[  PASSED  \] (?P<passed>\d+) tests?\.$"),  # GoogleTest
-    re.compile(r"^(?:\d+: )?\[  SKIPPED \] (?P<skipped>\d+) tests?, listed below:$"),
+    re.compile(r"^(?:\d+: )?\[  SKIPPED \] (?P<skipped>\d+) tests?\.$"),
     re.compile(r"tests passed, (?P<failed>\d+) tests failed out of (?P<all>\d+)$"),  # ctest
 ]
 

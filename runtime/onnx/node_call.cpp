@@ -10,7 +10,7 @@ namespace oneflow::onnx {
 namespace {
 
 constexpr int64_t kMaxTable = int64_t{1} << 25;
-constexpr int64_t kMaxSteps = 32768;
+constexpr int64_t kMaxSteps = 32768;  // each becomes tens of calls of the graph
 
 }  // namespace
 

@@ -58,8 +58,8 @@ function installElsewhere(flow, prototype) {
     defineSnakeCase(owner);
   }
   for (const {owner, name, text} of entries) {
-    const here = text.startsWith(HERE) ? lookup(flow, text.slice(HERE.length)) : define;
-    define(owner, name, text, typeof here !== 'function');
+    const throwsOnRead = text.startsWith(HERE) && typeof lookup(flow, text.slice(HERE.length)) !== 'function';
+    define(owner, name, text, throwsOnRead);
   }
   for (const [name, text] of Object.entries(elsewhere.methods)) {
     const here = Object.getOwnPropertyDescriptor(prototype, text.slice(HERE.length));

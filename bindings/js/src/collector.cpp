@@ -14,9 +14,9 @@ namespace {
 // How long a worker waits for the JavaScript thread before its allocation fails.
 constexpr std::chrono::seconds kLongestWait{5};
 
-// Those of the environments of this thread: one for each time that the addon was loaded.
+// The collectors of the environments that run on this thread. A thread has several if it has loaded the addon again.
 thread_local std::vector<Collector*> on_thread;
-// That of the environment that this thread is a worker of; NULL for other threads.
+// The collector of the environment that this thread works for; NULL unless it is a worker thread.
 thread_local Collector* of_worker = nullptr;
 
 }  // namespace

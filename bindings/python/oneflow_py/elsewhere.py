@@ -42,8 +42,7 @@ def install(package: ModuleType, tensor: Any) -> None:
         spaces.setdefault(space, {})[leaf] = text
     for space, texts in spaces.items():
         _install_in_module(getattr(package, space) if space else package, texts)
-    names = {name for name in native._elsewhere(True) if not hasattr(tensor, name)}
-    for name, text in native._elsewhere(True).items():
-        if name in names:
-            setattr(tensor, name, _Name(name, text))
-    tensor.__dir__ = lambda self: [name for name in object.__dir__(self) if name not in names]
+    methods = {name: text for name, text in native._elsewhere(True).items() if not hasattr(tensor, name)}
+    for name, text in methods.items():
+        setattr(tensor, name, _Name(name, text))
+    tensor.__dir__ = lambda self: [name for name in object.__dir__(self) if name not in methods]

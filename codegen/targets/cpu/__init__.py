@@ -20,7 +20,6 @@ from codegen.targets.cpu.printing import CpuPrinter
 
 FOLDER = "runtime/devices/cpu/generated"
 _SPELLED = {**SPELLED, **dict(zip(COMPLEX, CpuPrinter.complex_types, strict=True))}
-_CONSTANTS = {spelled: f"OF_{name.upper()}" for name, spelled in _SPELLED.items()}
 _NAMES = {spelled: name for name, spelled in _SPELLED.items()}
 
 
@@ -90,12 +89,12 @@ def shared_loops(kernels: Iterable[tuple[Op, Kernel]]) -> dict[FoldLoops, Shared
 
 def dtype_constant(type_: str) -> str:
     """Returns the of_dtype constant of a C++ type."""
-    return _CONSTANTS[type_]
+    return f"OF_{_NAMES[type_].upper()}"
 
 
 def form(type_: str) -> str:
     """Returns the of_dtype of a C++ type, as an expression inside a template over the compute type T."""
-    return "dtype_of<T>" if type_ == "T" else _CONSTANTS[type_]
+    return "dtype_of<T>" if type_ == "T" else dtype_constant(type_)
 
 
 def setting_value(setting: Setting, is_index: bool = False) -> str:
