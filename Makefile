@@ -156,12 +156,17 @@ TEST_DEVICES := $(OF_BUILD)/test_plugins/far.so:$(OF_BUILD)/test_plugins/accel.s
 # Short steps come first, so that a mistake shows early; then long ones, so that both processors end at the same time.
 TEST_STEPS := lint test-codegen test-runtime test-capi test-sanitizers test-whole test-commnet $(addprefix test-,$(BINDINGS)) test-fuzz
 
-.PHONY: test
-test: build-tests vectors $(VENV)/.packages ## Run all tests
+# While the compiler works, packages are downloaded, and the oracles run.
+.PHONY: test prepare-test test-inputs
+prepare-test:
+	@$(MAKE) --no-print-directory -j2 build-tests test-inputs
+test-inputs: vectors # one installation after the other, because they write to the same folder
+	@$(MAKE) --no-print-directory $(VENV)/.packages
+test: prepare-test ## Run all tests
 	@$(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs $(TEST_STEPS)
 
 .PHONY: test-long
-test-long: build-tests vectors $(VENV)/.models ## Run all conformance vectors on every device, in every front end and on arm64, models of packages, deployments, and more of each fuzzer
+test-long: prepare-test $(VENV)/.models ## Run all conformance vectors on every device, in every front end and on arm64, models of packages, deployments, and more of each fuzzer
 	@ONEFLOW_VECTORS=all FUZZ_INPUTS=200000 $(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs \
 		test-deploy test-guides test-sanitizers test-capi test-threads test-commnet-long $(addprefix test-,$(BINDINGS)) \
 		test-models test-arm64 test-fuzz

@@ -7,11 +7,7 @@ function(add_test_program name)
   add_executable(${name} EXCLUDE_FROM_ALL ${ARGN})
   add_dependencies(tests ${name})
   # Optimising the tests themselves takes longer than running them.
-  set(optimisation -O1)
-  if(ONEFLOW_SANITIZE)
-    set(optimisation -O0)
-  endif()
-  target_compile_options(${name} PRIVATE ${optimisation})
+  target_compile_options(${name} PRIVATE -O0)
   precompile_standard_headers(${name} <gtest/gtest.h>)
   # GoogleTest's main() is unused if there is another one.
   target_link_libraries(${name} PRIVATE GTest::gtest_main Threads::Threads ${CMAKE_DL_LIBS})

@@ -10,10 +10,7 @@ cd "$(dirname "$0")/.."
 inputs=${1:-200000}
 build=build-fuzz
 mkdir -p $build/found
-flags=(-std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Iruntime -Iruntime/include)
-sources=(runtime/tests/fuzz/einsum_fuzz.cpp runtime/base/{characters,error,shape,dtype}.cpp
-  runtime/einsum/{equation,equation_text,exact_path,expression,greedy_path,improve_path,network,path,sizes}.cpp)
-clang++-14 "${flags[@]}" "${sources[@]}" -lutf8proc -o $build/einsum_fuzz
+tools/build_fuzzer.sh einsum
 cat >$build/words <<'WORDS'
 "->"
 "..."

@@ -11,11 +11,7 @@ build=build-fuzz
 seeds=$build/seeds-files
 mkdir -p $build/found-files
 "${PYTHON:-.venv/bin/python}" -m tests.files.seeds $seeds
-flags=(-std=c++20 -O1 -g -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Iruntime -Iruntime/include)
-sources=(runtime/tests/fuzz/files_fuzz.cpp runtime/base/{characters,error,shape,dtype}.cpp
-  runtime/files/{contents,json,member_reader,names,npy,numpy_reader,safetensors_header,safetensors_index,safetensors_reader}.cpp
-  runtime/files/{source_file,structure,system_error,zip_reader}.cpp)
-clang++-14 "${flags[@]}" "${sources[@]}" -lutf8proc -lz -o $build/files_fuzz
+tools/build_fuzzer.sh files
 cat >$build/words-files <<'WORDS'
 "\"dtype\":"
 "\"shape\":"

@@ -12,7 +12,7 @@ build-python: # CMake has assembled the package; this makes it importable in the
 	@$(PYTHON) -c "import oneflow_py"
 
 test-python: # examples and error cases of the records, conformance vectors, PyTorch, interop, threads, stubs
-	@$(PYTHON) -m pytest -p no:cacheprovider $(PYTHON_TESTS)
+	@$(PYTHON) -m pytest -p no:cacheprovider -p no:logging $(PYTHON_TESTS)
 
 packages: stable-python
 stable-python: build # the extension for later versions of Python, if one of them is found

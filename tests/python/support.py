@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
 import torch
 
 import oneflow_py as flow
+
+T = TypeVar("T")
 
 DTYPES = [
     "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
@@ -58,6 +61,15 @@ def runs_beside(call: Callable[[], Any]) -> bool:
 def first_devices() -> list[str]:
     """Returns the names of the first device of every type."""
     return [device.name for device in flow.devices() if device.index == 0]
+
+
+def on_devices(cases: Iterable[T]) -> list[tuple[str, T]]:
+    """Returns pairs of a device and a case: all cases for the host, for others a quarter, or all in `make test-long`."""
+    share = 1 if os.environ.get("ONEFLOW_VECTORS") == "all" else 4
+    host, *others = first_devices()
+    listed = list(cases)
+    pairs = [(host, case) for case in listed]
+    return pairs + [(device, case) for i, device in enumerate(others) for case in listed[i % share :: share]]
 
 
 def raw(x: flow.Tensor) -> bytes:

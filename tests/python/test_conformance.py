@@ -32,10 +32,12 @@ MISSING = [pytest.param(None, id=Path(path).stem, marks=pytest.mark.skip(reason)
            flow.rejected_plugins().items()]  # fmt: skip
 
 
-def is_replayed(case: dict[str, Any]) -> bool:
-    """Returns whether ONEFLOW_VECTORS (docs/reference/vectors.md) includes the case."""
+def is_replayed(case: dict[str, Any], device: str = DEVICES[0]) -> bool:
+    """Returns whether ONEFLOW_VECTORS (docs/reference/vectors.md) includes the case. The first device is the host."""
     included = os.environ.get("ONEFLOW_VECTORS", "0/1")
     sample = case["sample"]
+    if sample == "host":
+        sample = device == DEVICES[0]
     if included == "all" or isinstance(sample, bool):
         return included == "all" or sample
     index, count = map(int, included.split("/"))
@@ -155,7 +157,7 @@ def test_vectors(device: str, path: Path) -> None:
     if reason is not None and "host_accessible" not in flow.device(device).capabilities:
         pytest.skip(reason)
     problems = []
-    cases = [case for case in content["cases"] if is_replayed(case)]
+    cases = [case for case in content["cases"] if is_replayed(case, device)]
     assert cases
     for case in cases:
         if (found := problem(content["function"], case, device)) is not None:

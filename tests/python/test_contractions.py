@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,8 @@ import numpy as np
 import pytest
 
 import oneflow_py as flow
-from tests.python.support import first_devices, runs_beside
+from tests.python.support import on_devices, runs_beside
 
-DEVICES = first_devices()
 DTYPES = ["float32", "float64", "int32", "float16", "bfloat16", "complex64"]
 
 # Equation and shapes of the operands.
@@ -114,10 +114,14 @@ def test_expanded_operands() -> None:
     assert flow.einsum("bij,bj->bi", matrix.expand(3, 70, 130), number.expand(3, 130)).tolist() == [[260.0] * 70] * 3
 
 
-def operands(shapes: tuple[tuple[int, ...], ...], dtype: str) -> list[np.ndarray]:
+@cache
+def operands_and_result(name: str, is_complex: bool) -> tuple[list[np.ndarray], np.ndarray]:
+    equation, *shapes = (CASES | SUMS)[name]
     random = np.random.default_rng(len(shapes))
-    arrays = [random.integers(-2, 3, shape) for shape in shapes]
-    return [array + 1j * array[::-1] for array in arrays] if dtype == "complex64" else arrays
+    arrays = [random.integers(-2, 3, shape).astype("float64") for shape in shapes]
+    if is_complex:
+        arrays = [array + 1j * array[::-1] for array in arrays]
+    return arrays, np.einsum(equation, *arrays, optimize=True)
 
 
 def on_device(array: np.ndarray, dtype: str, device: str, transposed: bool) -> flow.Tensor:
@@ -126,14 +130,12 @@ def on_device(array: np.ndarray, dtype: str, device: str, transposed: bool) -> f
     return flow.from_numpy(stored).to(device).to(dtype).permute(*order)
 
 
-@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("transposed", [False, True], ids=["contiguous", "transposed"])
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("name", CASES | SUMS)
+@pytest.mark.parametrize(("device", "name"), on_devices(CASES | SUMS))
 def test_a_contraction(name: str, dtype: str, transposed: bool, device: str) -> None:
-    equation, *shapes = (CASES | SUMS)[name]
-    arrays = operands(tuple(shapes), dtype)
-    expected = np.einsum(equation, *arrays, optimize=True)
+    equation = (CASES | SUMS)[name][0]
+    arrays, expected = operands_and_result(name, dtype == "complex64")
     found = flow.einsum(equation, *(on_device(array, dtype, device, transposed) for array in arrays))
     assert found.device.name == device
     assert found.dtype.name == dtype
@@ -167,9 +169,8 @@ PACKED = {
 }
 
 
-@pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "int16"])
-@pytest.mark.parametrize("name", PACKED)
+@pytest.mark.parametrize(("device", "name"), on_devices(PACKED))
 def test_a_packed_contraction(name: str, dtype: str, device: str) -> None:
     equation, sizes = PACKED[name]
     random = np.random.default_rng(2)

@@ -195,7 +195,7 @@ def main(names: list[str]) -> int:
         skipped: Counter[str] = Counter()
         made = [case(op, *variant, skipped) for variant in variants(op, definitions)]
         cases = [each for each in made if each is not None]
-        sample.mark(cases)
+        sample.mark(op.full_name, cases)
         total += len(cases)
         content = {"op": op.full_name, "function": op.name, "fingerprint": key, "cases": cases}
         path.write_text(json.dumps(content, separators=(",", ":")) + "\n")

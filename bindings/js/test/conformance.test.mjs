@@ -41,7 +41,7 @@ for (const device of flow.devices().filter(({index}) => index === 0)) {
     before(() => flow.setDefaultDevice(device));
     after(() => flow.setDefaultDevice(host));
     for (const file of files) {
-      const {op, function: name, cases} = readVectors(file);
+      const {op, function: name, cases} = readVectors(file, device);
       const skip = device.capabilities.includes('hostAccessible') ? false : known.host_only[op] ?? false;
       test(`${op}: ${cases.length} cases`, {skip}, () => {
         assert.ok(cases.length > 0);

@@ -23,19 +23,23 @@ export const recordOf = (name) => records.get(camel(name));
 /** Returns a public function by its dotted name: flow.comm.reduce for 'comm.reduce'. */
 export const functionOf = (dotted) => dotted.split('.').reduce((owner, part) => owner[part], flow);
 
+/** The default device outside of these tests. */
+export const host = flow.getDefaultDevice();
+
 const included = process.env.ONEFLOW_VECTORS ?? '0/1';
 
-/** Returns whether ONEFLOW_VECTORS (docs/reference/vectors.md) includes a case. */
-function isReplayed({sample}) {
+/** Returns whether ONEFLOW_VECTORS (docs/reference/vectors.md) includes a case on a device. */
+function isReplayed({sample}, device) {
+  if (sample === 'host') return included === 'all' || String(device) === host;
   if (included === 'all' || typeof sample === 'boolean') return included === 'all' || sample;
   const [index, count] = included.split('/').map(Number);
   return sample % count === index;
 }
 
-/** Reads a vector file, with the cases that are replayed. */
-export function readVectors(file) {
+/** Reads a vector file, with the cases that are replayed on a device, by default the host. */
+export function readVectors(file, device = host) {
   const {cases, ...others} = JSON.parse(fs.readFileSync(new URL(file, folder), 'utf8'));
-  return {...others, cases: cases.filter(isReplayed)};
+  return {...others, cases: cases.filter((each) => isReplayed(each, device))};
 }
 
 /** Decodes elements in base64 to a typed array. */
@@ -43,9 +47,6 @@ function decode({dtype, data}) {
   const bytes = Buffer.from(data, 'base64');
   return new dtypes.ARRAYS[dtype](bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
 }
-
-/** The default device outside of these tests. */
-export const host = flow.getDefaultDevice();
 
 /** Creates a one-dimensional tensor of the elements, by default on the default device. */
 export const flatOf = ({dtype, data}, device) => flow.tensor(decode({dtype, data}), {dtype, device});
