@@ -399,20 +399,22 @@ class GraphTest < OneFlowTest
     assert_equal [600, 600], x.shape
   end
 
+  # Runs in a process of its own, where a collection has few objects to look through.
   def test_garbage_collection_during_a_capture
-    weights = { w: [randn(2, 2)] }
-    GC.stress = true
-    graph = capture([ones(1, 2), { a: ones(2) }], dynamic: { x: [:n] }, weights:) do |x, y|
-      { r: x.matmul(weights[:w][0]) + y[:a] }
-    end
-    found = graph.call(ones(3, 2), { a: ones(2) })["r"]
-    texts = [graph.inspect, graph.outputs.inspect, graph.sizes.inspect, graph.constants.keys.inspect]
-    GC.stress = false
-    assert_equal [3, 2], found.shape
-    assert_equal ["#<OneFlow::Graph(x: float32[n, 2], y.a: float32[2]) of 2 calls>", '{"n"=>1..}', '["w.0"]'],
-                 texts.values_at(0, 2, 3)
-  ensure
-    GC.stress = false
+    lines = run_alone(<<~RUBY, {})
+      ones = OneFlow.method(:ones)
+      weights = { w: [OneFlow.randn(2, 2)] }
+      GC.stress = true
+      graph = OneFlow::Graph.capture([ones.(1, 2), { a: ones.(2) }], dynamic: { x: [:n] }, weights:) do |x, y|
+        { r: x.matmul(weights[:w][0]) + y[:a] }
+      end
+      found = graph.call(ones.(3, 2), { a: ones.(2) })["r"]
+      texts = [found.shape, graph, graph.outputs, graph.sizes, graph.constants.keys].map(&:inspect)
+      GC.stress = false
+      puts texts
+    RUBY
+    assert_equal ["[3, 2]", "#<OneFlow::Graph(x: float32[n, 2], y.a: float32[2]) of 2 calls>", '{"n"=>1..}', '["w.0"]'],
+                 lines.values_at(0, 1, 3, 4)
   end
 
   def test_runs_leave_no_memory
