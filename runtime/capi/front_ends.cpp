@@ -116,7 +116,8 @@ int32_t of_refusal_rank(of_refusal reason, int32_t reached, bool is_likely) {
 int32_t of_nearest_name(const char* word, const char* const* names, size_t count) {
   const std::string_view wanted = word ? word : "";
   if (wanted.size() > kLongestName || !names) return -1;
-  size_t least = std::max<size_t>(1, wanted.size() / 3) + 1;
+  // Something of the word must be left.
+  size_t least = std::min(std::max<size_t>(1, wanted.size() / 3) + 1, wanted.size());
   int32_t nearest = -1;
   for (size_t i = 0; i < count; ++i) {
     if (!names[i]) continue;

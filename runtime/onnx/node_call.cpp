@@ -90,21 +90,10 @@ std::optional<std::vector<int64_t>> NodeCall::optional_integers(size_t position)
   return integers(position);
 }
 
-void NodeCall::consider_size(int64_t elements) const {
-  if (!computes_) return;
-  const bool varies = std::ranges::any_of(operands_, [](const ValueRef& value) { return value && value->varies; });
-  if (varies && importer_.is_too_large(node_, elements)) throw TooLargeToCompute();
-}
-
 const AttributeProto* NodeCall::attribute(std::string_view name) const {
   const auto found = std::ranges::find(node_.attributes, name, &AttributeProto::name);
   if (found == node_.attributes.end()) return nullptr;
-  if (found->referred.empty()) return &*found;
-  for (const Scope* scope = &scope_; scope; scope = scope->outer()) {
-    if (const auto given = scope->attributes.find(found->referred); given != scope->attributes.end())
-      return given->second;
-  }
-  return nullptr;
+  return scope_.resolve(*found);
 }
 
 const AttributeProto* NodeCall::attribute(std::string_view name, AttributeType type) const {
@@ -172,7 +161,8 @@ std::optional<std::vector<int64_t>> NodeCall::axes(size_t position) const {
   return has(position) ? integers(position) : integers("axes");
 }
 
-std::vector<ValueRef> NodeCall::run_graph(std::string_view name, const std::vector<ValueRef>& inputs) const {
+std::vector<ValueRef> NodeCall::run_graph(std::string_view name, const std::vector<ValueRef>& inputs,
+                                          int64_t step) const {
   const AttributeProto* const found = attribute(name, AttributeType::kGraph);
   if (!found || found->graphs.empty())
     throw InvalidArgument("it must have a graph as its attribute '" + std::string(name) + "'");
@@ -180,9 +170,21 @@ std::vector<ValueRef> NodeCall::run_graph(std::string_view name, const std::vect
   if (graph.inputs.size() != inputs.size())
     throw InvalidArgument("the graph '" + std::string(name) + "' must have " + std::to_string(inputs.size()) +
                           " inputs, got " + std::to_string(graph.inputs.size()));
-  Scope& inner = importer_.new_scope(&scope_, false);
+  Scope& inner = importer_.new_scope(&scope_, scope_, &graph, step);
   for (size_t i = 0; i < inputs.size(); ++i) inner.set(graph.inputs[i].name, inputs[i]);
   return importer_.run_graph(graph, inner);
+}
+
+void NodeCall::decide(int64_t decision) const { importer_.decide(node_, scope_, decision); }
+
+bool NodeCall::is_constant(const std::vector<double>& key) const {
+  if (computes_ || importer_.is_constant(node_, scope_, constant_count_, key)) return true;
+  ++constant_count_;
+  return false;
+}
+
+Tensor NodeCall::constant(const std::vector<double>& key, const std::function<Tensor()>& make) const {
+  return computes_ ? make() : importer_.make_constant(node_, scope_, constant_count_++, key, make);
 }
 
 of_capture NodeCall::capture() const { return importer_.capture(); }

@@ -4,6 +4,7 @@
 
 #include <oneflow/graph.h>
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,9 +20,6 @@ class Importer;
 class Scope;
 
 using Operands = std::vector<ValueRef>;  // null for those that are left out
-
-// Says that known operands give too large a result to be computed while loading.
-struct TooLargeToCompute {};
 
 // Lets calls compute, instead of being recorded, for as long as the object lives.
 class Computing {
@@ -64,8 +62,6 @@ class NodeCall {
   std::optional<std::vector<int64_t>> optional_integers(size_t position) const;
   int64_t integer_or(size_t position, int64_t otherwise) const { return has(position) ? integer(position) : otherwise; }
   double number_or(size_t position, double otherwise) const { return has(position) ? number(position) : otherwise; }
-  // Throws TooLargeToCompute if a result of this number of elements should be left to the graph.
-  void consider_size(int64_t elements) const;
 
   // ---- attributes
 
@@ -92,8 +88,11 @@ class NodeCall {
 
   size_t result_count() const { return node_.outputs.size(); }
   bool wants(size_t result) const { return result < node_.outputs.size() && !node_.outputs[result].empty(); }
-  // Runs a graph that is an attribute.
-  std::vector<ValueRef> run_graph(std::string_view attribute, const std::vector<ValueRef>& inputs) const;
+  // Runs a graph that is an attribute, as step `step` of a loop.
+  std::vector<ValueRef> run_graph(std::string_view attribute, const std::vector<ValueRef>& inputs,
+                                  int64_t step = 0) const;
+  // See Importer::decide().
+  void decide(int64_t decision) const;
   // Whether the model has sizes that vary.
   bool sizes_vary() const;
   // Returns what a function computes from elements, without recording it.
@@ -103,6 +102,12 @@ class NodeCall {
     const Computing computing(capture());
     return function();
   }
+  // Returns whether numbers that decide on a constant are the same in all runs. If not, the node needs other calls, which
+  // compute what would be the constant; a node that has none asks for it all the same, which is an error.
+  bool is_constant(const std::vector<double>& key) const;
+  // Returns the constant that make() computes, and whose elements follow from the numbers of `key` and from what is the
+  // same in all runs.
+  Tensor constant(const std::vector<double>& key, const std::function<Tensor()>& make) const;
   // Returns an operand for its sizes, without recording it.
   const Tensor& shape_source(size_t position) const;
   // Makes a value of known elements, or of a tensor of the graph.
@@ -118,6 +123,7 @@ class NodeCall {
   const int64_t opset_;
   const Operands& operands_;
   const bool computes_;
+  mutable size_t constant_count_ = 0;
 };
 
 // Returns a dimension between 0 and rank - 1. Throws IndexOutOfRange.

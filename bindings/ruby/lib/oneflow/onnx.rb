@@ -11,10 +11,13 @@ module OneFlow
     class << self
       # Loads an ONNX model as a graph.
       def load(path, sizes: nil, values: nil)
-        bounds = named(:sizes, sizes).to_h { |name, size| [name, bounds_of(name, size)] }
+        equal, given = named(:sizes, sizes).partition { |_, size| String === size || Symbol === size }.map(&:to_h)
+        bounds = given.to_h { |name, size| [name, bounds_of(name, size)] }
+        others = equal.map { |name, size| Nodes.text("load: sizes['#{name}']", size) }
         tensors = named(:values, values).transform_values { |value| tensor_of(value) }
-        graph = Graph.__send__(:read_onnx, Nodes.path(:load, path), bounds.keys, bounds.values, tensors.keys,
-                               tensors.values)
+        graph = Graph.__send__(:read_onnx, Nodes.path(:load, path), bounds.keys, bounds.values, equal.keys, others,
+                               tensors.keys, tensors.values)
+        warn "load: #{graph.note}", uplevel: 0 unless graph.note.empty?
         graph.__send__(:prepare)
       end
 
