@@ -38,8 +38,8 @@ struct RecordedOutputs {
 // Refuses allocations of a thread above a limit.
 class AllocationLimit final : public WorkObserver {
  public:
-  // Sets the limit, in bytes, for the calling thread; UINT64_MAX: no limit. Returns what it has allocated since the last
-  // one.
+  // Sets the limit, in bytes, for the calling thread; UINT64_MAX: no limit. Returns what it has allocated since the
+  // last one.
   uint64_t restart(uint64_t limit);
 
   void see_allocation(of_device device, const void* memory, uint64_t bytes) override;

@@ -70,12 +70,13 @@ void Pages::release(std::span<const char> range) const {
   if (first < last) madvise(memory_ + first, last - first, MADV_DONTNEED);
 }
 
-ModelFiles::ModelFiles(const std::string& path) : path_(path), model_([&] {
-  const ReadFile file(path);
-  auto pages = std::make_unique<Pages>(file.size());
-  file.read(0, pages->bytes());
-  return pages;
-}()) {}
+ModelFiles::ModelFiles(const std::string& path)
+    : path_(path), model_([&] {
+        const ReadFile file(path);
+        auto pages = std::make_unique<Pages>(file.size());
+        file.read(0, pages->bytes());
+        return pages;
+      }()) {}
 
 const ReadFile& ModelFiles::external_file(std::string_view location) {
   if (const auto found = others_.find(location); found != others_.end()) return *found->second;

@@ -90,6 +90,7 @@ Importer::Importer(const ModelProto& model, ModelFiles& files, std::map<std::str
     : model_(model), files_(files), given_(std::move(given)), inputs_(open_inputs(model, given_)) {}
 
 uint64_t Importer::allowance() const { return kMostSmall + kMostPerByte * files_.bytes(); }
+uint64_t Importer::allowance_left() const { return allowance() - std::min(allowance(), computed_bytes_); }
 
 const Tensor& Importer::tensor(const TensorProto& proto) {
   Tensor& tensor = tensors_[&proto];
@@ -100,7 +101,7 @@ const Tensor& Importer::tensor(const TensorProto& proto) {
 void Importer::start(bool sizes_vary, bool again) {
   // Where all sizes are fixed, what follows from them is constant.
   if (!sizes_vary || !sizes_vary_) forget_constants();
-  if (!again) varying_.clear();
+  if (!again) refused_.clear();
   sizes_vary_ = sizes_vary;
   run_count_ = 0;
   starts_again_ = false;
@@ -137,17 +138,26 @@ void Importer::decide(const NodeProto& node, const Scope& scope, int64_t decisio
 
 template <class Function>
 void Importer::compute_kept(Function&& function) {
-  computed_bytes_ += within(capture_, allowance() - std::min(allowance(), computed_bytes_), function);
+  computed_bytes_ += within(capture_, allowance_left(), function);
 }
 
-bool Importer::is_constant(const NodeProto& node, const Scope& scope, size_t number, const std::vector<double>& key) {
+bool Importer::has_room(int64_t count) const {
+  return static_cast<uint64_t>(count) <= allowance_left() / sizeof(double);
+}
+
+bool Importer::is_constant(const NodeProto& node, const Scope& scope, size_t number, const std::vector<double>& key,
+                           int64_t count) {
   const Place place{scope.number(), &node, static_cast<int64_t>(number)};
-  if (varying_.contains(place)) return false;
+  if (refused_.contains(place)) return false;
   MadeConstant& made = made_[place];
-  if (made.key == key) return true;
-  if (run_count_ > 1) {
-    varying_.insert(place);
+  if (!made.tensor.is_empty_handle() && made.key == key) return true;
+  if (run_count_ > 1 && made.key != key) {
+    refused_.emplace(place, InvalidArgument("it needs a table of numbers that depends on sizes that vary"));
     starts_again_ = true;
+    return false;
+  }
+  if (!has_room(count)) {
+    refused_.emplace(place, Unsupported("it needs a table of numbers that is too large for this model"));
     return false;
   }
   made = {key, {}};
@@ -155,17 +165,14 @@ bool Importer::is_constant(const NodeProto& node, const Scope& scope, size_t num
 }
 
 Tensor Importer::make_constant(const NodeProto& node, const Scope& scope, size_t number, const std::vector<double>& key,
-                               const std::function<Tensor()>& make) {
-  if (!is_constant(node, scope, number, key))
-    throw InvalidArgument("it needs a table of numbers that depends on sizes that vary");
-  MadeConstant& made = made_[{scope.number(), &node, static_cast<int64_t>(number)}];
-  if (!made.tensor.is_empty_handle()) return made.tensor;
-  const Computing computing(capture_);
-  try {
-    compute_kept([&] { made.tensor = make(); });
-  } catch (const Error& error) {
-    if (error.status() != OF_OUT_OF_MEMORY) throw;
-    throw Unsupported("it needs a table of numbers that is too large for this model");
+                               int64_t count, const std::function<Tensor()>& make) {
+  const Place place{scope.number(), &node, static_cast<int64_t>(number)};
+  if (!is_constant(node, scope, number, key, count)) throw refused_.at(place);
+  MadeConstant& made = made_[place];
+  if (made.tensor.is_empty_handle()) {
+    const Computing computing(capture_);
+    made.tensor = make();
+    computed_bytes_ += static_cast<uint64_t>(count) * sizeof(double);
   }
   return made.tensor;
 }

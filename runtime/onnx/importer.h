@@ -88,12 +88,15 @@ class Importer {
   // Checks a decision of a node that would make another program: how many steps a loop has, or which branch is taken.
   // Throws InvalidArgument if it is not the one of the first run, since it depends on sizes then.
   void decide(const NodeProto& node, const Scope& scope, int64_t decision);
+  // Returns whether the model justifies another table of so many numbers.
+  bool has_room(int64_t count) const;
   // See NodeCall::is_constant(). The run in which numbers turn out to vary ends with StartAgain.
-  bool is_constant(const NodeProto& node, const Scope& scope, size_t number, const std::vector<double>& key);
+  bool is_constant(const NodeProto& node, const Scope& scope, size_t number, const std::vector<double>& key,
+                   int64_t count);
   // Returns constant `number` that a node needs besides its operands: make(), which is called once for all runs. Throws
-  // InvalidArgument if the key is not the same in all runs.
+  // InvalidArgument if it cannot be constant.
   Tensor make_constant(const NodeProto& node, const Scope& scope, size_t number, const std::vector<double>& key,
-                       const std::function<Tensor()>& make);
+                       int64_t count, const std::function<Tensor()>& make);
   // Names a tensor that is a constant of the graph.
   void name(const Value& value) const;
 
@@ -120,6 +123,7 @@ class Importer {
   void forget_constants();
   // Returns how many bytes of constants the model justifies.
   uint64_t allowance() const;
+  uint64_t allowance_left() const;
   // Calls a function that computes what is kept, as long as the model justifies the memory. Throws OutOfMemory.
   template <class Function>
   void compute_kept(Function&& function);
@@ -153,8 +157,9 @@ class Importer {
   Places<std::vector<ValueRef>> computed_;
   Places<MadeConstant> made_;
   Places<int64_t> decisions_;
-  // The constants of nodes that depend on sizes that vary.
-  std::unordered_set<Place, PlaceHash> varying_;
+  // The constants of nodes that are none, since they depend on sizes that vary, or are too large, and the error for
+  // that.
+  Places<Error> refused_;
   bool starts_again_ = false;  // whether this run has found more of them
   // Nodes whose results are not computed, since they need too much memory. What holds in one run holds in those after
   // it, so that they record the same calls.

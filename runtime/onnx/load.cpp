@@ -32,8 +32,8 @@ constexpr size_t kMostNamed = 20;
 // A size that the model leaves open.
 struct OpenSize {
   std::string name;
-  of_named_size range;  // `name` is unset
-  bool is_given;        // whether the caller has said what it can be
+  of_named_size range;    // `name` is unset
+  bool is_given;          // whether the caller has said what it can be
   bool is_batch = false;  // whether it is the first dimension of an input
 
   bool is_fixed() const { return range.minimum == range.maximum; }
@@ -199,8 +199,9 @@ class Loader {
     for (const OpenSize* const size : free_)
       if (size->is_fixed())
         fixed += (fixed.empty() ? "" : ", ") + size->name + " = " + std::to_string(size->range.minimum);
-    return fixed.empty() ? "" : "the model does not work for all sizes, and was loaded with " + fixed +
-                                    "; `sizes` of load says which ones it should have";
+    return fixed.empty() ? ""
+                         : "the model does not work for all sizes, and was loaded with " + fixed +
+                               "; `sizes` of load says which ones it should have";
   }
 
   // Returns the error of the first attempt, with the sizes that the caller might give.
@@ -364,7 +365,8 @@ class Loader {
     }
     for (const auto& [name, other] : equal_)
       if (given_sizes_.contains(name))
-        throw InvalidArgument("sizes: '" + name + "' is said to be equal to '" + other + "', and has values of its own");
+        throw InvalidArgument("sizes: '" + name + "' is said to be equal to '" + other +
+                              "', and has values of its own");
   }
 
   Graph capture(bool again) {

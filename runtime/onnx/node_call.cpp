@@ -177,14 +177,17 @@ std::vector<ValueRef> NodeCall::run_graph(std::string_view name, const std::vect
 
 void NodeCall::decide(int64_t decision) const { importer_.decide(node_, scope_, decision); }
 
-bool NodeCall::is_constant(const std::vector<double>& key) const {
-  if (computes_ || importer_.is_constant(node_, scope_, constant_count_, key)) return true;
+bool NodeCall::is_constant(const std::vector<double>& key, int64_t count) const {
+  if (computes_) return importer_.has_room(count);
+  if (importer_.is_constant(node_, scope_, constant_count_, key, count)) return true;
   ++constant_count_;
   return false;
 }
 
-Tensor NodeCall::constant(const std::vector<double>& key, const std::function<Tensor()>& make) const {
-  return computes_ ? make() : importer_.make_constant(node_, scope_, constant_count_++, key, make);
+Tensor NodeCall::constant(const std::vector<double>& key, int64_t count, const std::function<Tensor()>& make) const {
+  if (!computes_) return importer_.make_constant(node_, scope_, constant_count_++, key, count, make);
+  if (!importer_.has_room(count)) throw Unsupported("it needs a table of numbers that is too large for this model");
+  return make();
 }
 
 of_capture NodeCall::capture() const { return importer_.capture(); }

@@ -102,12 +102,12 @@ class NodeCall {
     const Computing computing(capture());
     return function();
   }
-  // Returns whether numbers that decide on a constant are the same in all runs. If not, the node needs other calls, which
-  // compute what would be the constant; a node that has none asks for it all the same, which is an error.
-  bool is_constant(const std::vector<double>& key) const;
-  // Returns the constant that make() computes, and whose elements follow from the numbers of `key` and from what is the
-  // same in all runs.
-  Tensor constant(const std::vector<double>& key, const std::function<Tensor()>& make) const;
+  // Returns whether a table of `count` numbers can be a constant: it is not too large, and `key`, from which its
+  // elements follow, is the same in all runs. If not, the node needs other calls, which compute what would be the
+  // constant; a node that has none asks for it all the same, which is an error.
+  bool is_constant(const std::vector<double>& key, int64_t count) const;
+  // Returns the constant of `count` numbers that make() computes.
+  Tensor constant(const std::vector<double>& key, int64_t count, const std::function<Tensor()>& make) const;
   // Returns an operand for its sizes, without recording it.
   const Tensor& shape_source(size_t position) const;
   // Makes a value of known elements, or of a tensor of the graph.

@@ -76,6 +76,10 @@ HUGE_MODELS = {
         + [node("Identity", ["c400"], ["huge"])],
         [numbers("mebi", 1 << 20)],
     ),
+    "antialiased": (
+        [node("Resize", ["row", "", "", "sizes"], ["huge"], mode="cubic", antialias=1)],
+        [numbers("sizes", 1, 1 << 10), ROW],
+    ),
     "HannWindow": ([node("HannWindow", ["size"], ["huge"])], [constant("size", 1 << 25, np.int64)]),
 }
 
@@ -90,11 +94,11 @@ def test_small_models_of_huge_constants(name: str, tmp_path: Path) -> None:
                  [*constants, constant("one", 1), constant("ones", [1])])  # fmt: skip
     flow.reset_peak_memory_stats("cpu")
     before = flow.memory_stats("cpu")["in_use"]
-    try:
+    if name == "HannWindow":
+        text = "load: node 'huge' (HannWindow, opset 18): it needs a table of numbers that is too large for this model"
+        raises(flow.Unsupported, text, lambda: load(made, tmp_path))
+    else:
         assert load(made, tmp_path).outputs[0].shape == ("1",)
-    except flow.Unsupported as error:
-        assert name == "HannWindow", error
-        assert str(error).endswith("it needs a table of numbers that is too large for this model")
     assert flow.memory_stats("cpu")["peak_in_use"] - before < 256 * MIB
 
 
@@ -107,11 +111,10 @@ def nested(depth: int) -> list[onnx.NodeProto]:
     return nodes
 
 
-@pytest.mark.parametrize("depth", [2, 5])
-def test_loops_in_loops(depth: int, tmp_path: Path) -> None:
+def test_loops_in_loops(tmp_path: Path) -> None:
     """Steps without nodes were not counted."""
     constants = [constant("many", 30000, np.int64), constant("yes", True, np.bool_)]
-    made = model([*nested(depth), node("Neg", ["x"], ["y"])], [X], ["y"], constants)
+    made = model([*nested(5), node("Neg", ["x"], ["y"])], [X], ["y"], constants)
     text = "load: the model has more than 250000 nodes when its functions are expanded and its loops unrolled"
     raises(flow.Unsupported, text, lambda: load(made, tmp_path))
 
@@ -120,10 +123,10 @@ def test_many_constants_get_names_of_their_own(tmp_path: Path) -> None:
     """Finding a name looked at all those before it."""
     inputs = [value("i", [], TensorProto.INT64), value("on", [], TensorProto.BOOL), value("n", [])]
     body = graph([node("Cast", ["i"], ["real"], to=1), node("Add", ["n", "real"], ["next"])], inputs, ["on", "next"])
-    made = model([node("Loop", ["many", "", "x"], ["y"], body=body)], [X], ["y"], [constant("many", 5000, np.int64)])
+    made = model([node("Loop", ["many", "", "x"], ["y"], body=body)], [X], ["y"], [constant("many", 1500, np.int64)])
     found = load(made, tmp_path)
-    assert len(found.constants) == 5000
-    assert found(flow.zeros(1)).item() == 5000 * 4999 / 2
+    assert len(found.constants) == 1500
+    assert found(flow.zeros(1)).item() == 1500 * 1499 / 2
 
 
 def test_only_near_names_are_suggested(tmp_path: Path) -> None:

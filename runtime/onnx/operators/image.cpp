@@ -107,12 +107,11 @@ std::vector<double> weights_of(const Resizing& resizing) {
 // The same where sizes vary: calls of the graph compute what the functions above do.
 class ResizingCalls {
  public:
-  ResizingCalls(const Resizing& resizing, of_device device)
+  ResizingCalls(const Resizing& resizing, Device device)
       : resizing_(resizing),
         device_(device),
         from_(number(resizing.from)),
-        scale_(resizing.is_ratio ? div(number(resizing.to), from_)
-                                 : full(Sizes{}, resizing.scale, float64, device)) {}
+        scale_(resizing.is_ratio ? div(number(resizing.to), from_) : full(Sizes{}, resizing.scale, float64, device)) {}
 
   Tensor coordinates() const {
     const Tensor x = arange(resizing_.to, int64, device_).to(float64), to = mul(from_, scale_);
@@ -120,8 +119,7 @@ class ResizingCalls {
     const auto half_pixel = [&] { return sub(div(add(x, 0.5), scale_), 0.5); };
     if (kind == "half_pixel") return half_pixel();
     if (kind == "pytorch_half_pixel") return resizing_.to > 1 ? half_pixel() : zeros_like(x);
-    if (kind == "align_corners")
-      return resizing_.to > 1 ? div(mul(x, sub(from_, 1)), sub(to, 1)) : zeros_like(x);
+    if (kind == "align_corners") return resizing_.to > 1 ? div(mul(x, sub(from_, 1)), sub(to, 1)) : zeros_like(x);
     if (kind == "asymmetric") return div(x, scale_);
     if (kind == "tf_half_pixel_for_nn") return div(add(x, 0.5), scale_);
     if (kind == "half_pixel_symmetric")
@@ -144,12 +142,13 @@ class ResizingCalls {
     const int64_t outside = resizing_.is_antialiased ? from : 2;
     const Tensor columns = sub(arange(from + 2 * outside, int64, device_), outside).to(float64);
     Tensor distance = abs(sub(reshape(columns, {1, from + 2 * outside}), reshape(coordinates(), {resizing_.to, 1})));
-    if (resizing_.is_antialiased) distance = mul(distance, clamp(scale_, std::nullopt, 1));
+    if (resizing_.is_antialiased) distance = mul(distance, clamp(scale_, Operand(), 1));
     const Tensor all = resizing_.mode == "cubic" ? cubic(distance) : clamp(sub(1, distance), 0);
     const auto part = [&](int64_t start, int64_t end) { return slice(all, 1, start, end); };
     Tensor inside = part(outside, outside + from);
     if (!resizing_.excludes_outside) {
-      const Tensor left = sum(part(0, outside), 1, true), right = sum(part(outside + from, from + 2 * outside), 1, true);
+      const Tensor left = sum(part(0, outside), 1, true),
+                   right = sum(part(outside + from, from + 2 * outside), 1, true);
       inside = add(inside, add(pad(left, {0, from - 1}), pad(right, {from - 1, 0})));
     }
     const Tensor total = sum(inside, 1, true);
@@ -167,7 +166,7 @@ class ResizingCalls {
   }
 
   const Resizing& resizing_;
-  const of_device device_;
+  const Device device_;
   const Tensor from_, scale_;
 };
 
@@ -175,11 +174,11 @@ class ResizingCalls {
 Tensor resized(const NodeCall& node, const Tensor& x, int64_t dim, const Resizing& resizing, double outside_value) {
   Tensor result;
   if (resizing.from < 1 && resizing.to > 0) throw ShapeError("a dimension of size 0 cannot become larger");
-  check_table(resizing.mode == "nearest" ? Sizes{resizing.to} : Sizes{resizing.to, resizing.from});
   const std::vector<double> key{static_cast<double>(resizing.from), static_cast<double>(resizing.to), resizing.scale,
                                 resizing.start, resizing.end};
-  const bool is_constant = node.is_constant(key);
-  const ResizingCalls calls(resizing, x.device());
+  const int64_t count = resizing.mode == "nearest" ? resizing.to : resizing.to * resizing.from;
+  const bool is_constant = node.is_constant(key, count);
+  const auto calls = [&] { return ResizingCalls(resizing, x.device()); };
   if (resizing.mode == "nearest") {
     const auto places = [&] {
       Sizes found;
@@ -187,13 +186,11 @@ Tensor resized(const NodeCall& node, const Tensor& x, int64_t dim, const Resizin
         found.push_back(std::clamp(nearest_to(resizing, coordinate_of(resizing, i)), int64_t{0}, resizing.from - 1));
       return Tensor::copy_of(found, {resizing.to});
     };
-    result = index_select(x, dim, is_constant ? node.constant(key, places) : calls.places());
+    result = index_select(x, dim, is_constant ? node.constant(key, count, places) : calls().places());
   } else {
     const DType dtype = x.dtype() == float64 ? float64 : float32;
-    const auto weights = [&] {
-      return Tensor::copy_of(weights_of(resizing), {resizing.to, resizing.from}).to(dtype);
-    };
-    const Tensor matrix = is_constant ? node.constant(key, weights) : calls.weights().to(dtype);
+    const auto weights = [&] { return Tensor::copy_of(weights_of(resizing), {resizing.to, resizing.from}).to(dtype); };
+    const Tensor matrix = is_constant ? node.constant(key, count, weights) : calls().weights().to(dtype);
     const Tensor wide = x.dtype() == matrix.dtype() ? x : x.to(matrix.dtype());
     // The dimension becomes the last one, and comes back.
     result = transpose(matmul(transpose(wide, dim, -1), transpose(matrix, 0, 1)), dim, -1);
@@ -207,7 +204,7 @@ Tensor resized(const NodeCall& node, const Tensor& x, int64_t dim, const Resizin
   }
   Sizes shape(static_cast<size_t>(x.rank()), 1);
   shape[static_cast<size_t>(dim)] = resizing.to;
-  const Tensor mask = node.constant(key, [&] { return Tensor::copy_of(is_outside, shape).to(bool_); });
+  const Tensor mask = node.constant(key, resizing.to, [&] { return Tensor::copy_of(is_outside, shape).to(bool_); });
   return where(mask, outside_value, result).to(x.dtype());
 }
 
@@ -222,8 +219,7 @@ std::optional<Tensor> interpolated(const Tensor& x, const std::vector<Resizing>&
   const Resizing &rows = dims[2], &columns = dims[3];
   const Sizes size{rows.to, columns.to};
   const auto has_exact_scale = [](const Resizing& resizing) {
-    return resizing.is_ratio ||
-           static_cast<double>(resizing.to) == static_cast<double>(resizing.from) * resizing.scale;
+    return resizing.is_ratio || static_cast<double>(resizing.to) == static_cast<double>(resizing.from) * resizing.scale;
   };
   if (!has_exact_scale(rows) || !has_exact_scale(columns) || rows.is_antialiased) return {};
   if (rows.mode == "nearest" && rows.coordinates == "asymmetric" && rows.nearest == "floor")

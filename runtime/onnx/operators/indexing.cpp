@@ -42,8 +42,9 @@ std::vector<Tensor> gathered(NodeCall& node) {
   bool is_constant = node.value(1)->is_known() && !node.value(1)->varies;
   std::vector<double> key;
   if (is_constant && node.computed(has_negative)) key.push_back(static_cast<double>(size));
-  is_constant = is_constant && node.is_constant(key);
-  const Tensor positions = is_constant ? node.constant(key, [&] { return flat(node.known(1)); }) : flat(indices);
+  is_constant = is_constant && node.is_constant(key, indices.count());
+  const Tensor positions =
+      is_constant ? node.constant(key, indices.count(), [&] { return flat(node.known(1)); }) : flat(indices);
   return {reshape(index_select(x, axis, positions), shape)};
 }
 

@@ -196,7 +196,7 @@ Tensor padded_by_elements(const NodeCall& node, const Tensor& x, int64_t axis, i
   }
   const std::vector<double> key(places.begin(), places.end());
   const Sizes count{static_cast<int64_t>(places.size())};
-  return index_select(x, axis, node.constant(key, [&] { return Tensor::copy_of(places, count); }));
+  return index_select(x, axis, node.constant(key, count[0], [&] { return Tensor::copy_of(places, count); }));
 }
 
 std::vector<Tensor> padded(NodeCall& node) {

@@ -18,12 +18,12 @@ using Sizes = std::vector<int64_t>;
 std::pair<Tensor, Tensor> waves(const NodeCall& node, int64_t length, int64_t count, double sign, DType dtype) {
   check_table(Sizes{length, count});
   const auto matrix = [&](double (*wave)(double)) {
-    return node.constant({static_cast<double>(length), static_cast<double>(count), sign}, [&] {
+    return node.constant({static_cast<double>(length), static_cast<double>(count), sign}, length * count, [&] {
       std::vector<double> values;
       for (int64_t i = 0; i < length; ++i)
         for (int64_t k = 0; k < count; ++k)
-          values.push_back(wave(sign * 2 * std::numbers::pi * static_cast<double>(i * k % length) /
-                                static_cast<double>(length)));
+          values.push_back(
+              wave(sign * 2 * std::numbers::pi * static_cast<double>(i * k % length) / static_cast<double>(length)));
       return Tensor::copy_of(values, {length, count}).to(dtype);
     });
   };
@@ -87,7 +87,7 @@ std::vector<Tensor> window(NodeCall& node) {
   const double length = static_cast<double>(node.flag("periodic", true) ? size : size - 1);
   check_table(Sizes{size});
   const DType dtype = node.dtype("output_datatype", float32);
-  return {node.constant({static_cast<double>(size)}, [&] {
+  return {node.constant({static_cast<double>(size)}, size, [&] {
     std::vector<double> values;
     for (int64_t i = 0; i < size; ++i) {
       const double angle = 2 * std::numbers::pi * static_cast<double>(i) / length;
@@ -130,7 +130,7 @@ std::vector<Tensor> mel_weights(NodeCall& node) {
       at(row) = static_cast<double>(right - row) / static_cast<double>(right - center);
   }
   const DType dtype = node.dtype("output_datatype", float32);
-  return {node.constant(weights, [&] { return Tensor::copy_of(weights, {count, bins}).to(dtype); })};
+  return {node.constant(weights, count * bins, [&] { return Tensor::copy_of(weights, {count, bins}).to(dtype); })};
 }
 
 constexpr std::array kOperators{

@@ -59,13 +59,15 @@ TEST(Onnx, SizesCanBeEqual) {
 
 TEST(Onnx, ASizeThatIsFoundByTryingIsANote) {
   const char* const note =
-      "the model does not work for all sizes, and was loaded with height = 32; `sizes` of load says which ones it should "
+      "the model does not work for all sizes, and was loaded with height = 32; `sizes` of load says which ones it "
+      "should "
       "have";
   const flow::Graph graph = flow::load_onnx(path_of("of_height_32"));
   EXPECT_STREQ(graph.info().note, note);
-  expect_error(OF_SHAPE_ERROR,
-               std::string("run: dimension 1 of input 'x' must be 32, got shape [1, 64]; ") + note,
-               [&] { flow::Session(graph).run({flow::ones({1, 64})}); });
+  expect_error(OF_SHAPE_ERROR, std::string("run: dimension 1 of input 'x' must be 32, got shape [1, 64]; ") + note,
+               [&] {
+                 flow::Session(graph).run({flow::ones({1, 64})});
+               });
 }
 
 TEST(Onnx, ValuesBecomeConstants) {
