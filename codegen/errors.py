@@ -95,13 +95,17 @@ def counted(count: int, noun: str) -> str:
 
 
 def edit_distance(a: str, b: str) -> int:
-    """Returns how many characters must be inserted, deleted or replaced to turn one word into another."""
-    row = list(range(len(b) + 1))
-    for i, left in enumerate(a, 1):
-        diagonal, row[0] = row[0], i
-        for j, right in enumerate(b, 1):
-            diagonal, row[j] = row[j], min(diagonal + (left != right), row[j] + 1, row[j - 1] + 1)
-    return row[-1]
+    """Returns how many characters must be inserted, deleted, replaced or swapped to turn one word into another."""
+    rows = [list(range(len(b) + 1))]
+    for i in range(1, len(a) + 1):
+        row = [i]
+        for j in range(1, len(b) + 1):
+            cost = min(rows[-1][j - 1] + (a[i - 1] != b[j - 1]), rows[-1][j] + 1, row[-1] + 1)
+            if i > 1 and j > 1 and a[i - 2 : i] == b[j - 1] + b[j - 2]:
+                cost = min(cost, rows[-2][j - 2] + 1)
+            row.append(cost)
+        rows.append(row)
+    return rows[-1][-1]
 
 
 def suggestion(word: str, known: Iterable[str]) -> str:

@@ -120,7 +120,7 @@ def test_loops_in_loops(tmp_path: Path) -> None:
 
 
 def test_many_constants_get_names_of_their_own(tmp_path: Path) -> None:
-    """Finding a name looked at all those before it."""
+    """They are numbered: see `FreeNames`."""
     inputs = [value("i", [], TensorProto.INT64), value("on", [], TensorProto.BOOL), value("n", [])]
     body = graph([node("Cast", ["i"], ["real"], to=1), node("Add", ["n", "real"], ["next"])], inputs, ["on", "next"])
     made = model([node("Loop", ["many", "", "x"], ["y"], body=body)], [X], ["y"], [constant("many", 1500, np.int64)])

@@ -79,7 +79,8 @@ TEST(FrontEndTest, NamesAreNearIfAThirdOfTheirBytesDiffers) {
   const auto nearest = [&](const char* word) { return of_nearest_name(word, names, 4); };
   EXPECT_EQ(nearest("dims"), 0);
   EXPECT_EQ(nearest("keepdims"), 1);
-  EXPECT_EQ(nearest("dtpye"), -1);
+  EXPECT_EQ(nearest("dtpye"), 2);
+  EXPECT_EQ(nearest("type-d"), -1);
   EXPECT_EQ(nearest("dtyp"), 2);
   EXPECT_EQ(nearest(""), -1);
   const char* const letters[] = {"x", "y"};
