@@ -122,6 +122,7 @@ Scope& Importer::new_scope(const Scope* outer, const Scope& caller, const void* 
 void Importer::count_work(int64_t count) {
   work_ += count;
   work_of_run_ += count;
+  largest_run_ = std::max(largest_run_, work_of_run_);
   if (work_of_run_ > kMaxNodes)
     throw TooManyNodes("the model has more than " + std::to_string(kMaxNodes) +
                        " nodes when its functions are expanded and its loops unrolled");

@@ -70,8 +70,9 @@ class Importer {
   void start(bool sizes_vary, bool again);
   // Runs the model with tensors for these, and returns the outputs.
   std::vector<Tensor> run(of_capture capture, const std::vector<Tensor>& inputs);
-  // Returns how many nodes and steps of loops have run.
+  // Returns how many nodes and steps of loops have run, and how many in the run with the most.
   int64_t work() const { return work_; }
+  int64_t largest_run() const { return largest_run_; }
   // Returns how many runs the capture has begun.
   int run_count() const { return run_count_; }
 
@@ -147,7 +148,7 @@ class Importer {
   bool sizes_vary_ = false;
   of_capture capture_ = nullptr;
   int function_depth_ = 0;
-  int64_t work_ = 0, work_of_run_ = 0;
+  int64_t work_ = 0, work_of_run_ = 0, largest_run_ = 0;
   std::deque<Scope> scopes_;
   int run_count_ = 0;
   Places<int64_t> scope_numbers_;

@@ -23,9 +23,9 @@ constexpr int64_t kLargestStep = 64;
 constexpr int64_t kLargestMinimum = 4096;
 // What one of them may have to be: a multiple of kFixedStep.
 constexpr int64_t kFixedStep = 16, kLargestFixed = 256;
-// How often other sizes are tried, and how many nodes run for that.
+// How often other sizes are tried, and how many nodes run for that: these, or those of several captures of the model.
 constexpr int kMostAttempts = 100;
-constexpr int64_t kMostWork = 1000000;
+constexpr int64_t kMostWork = 1000000, kMostRuns = 256;
 // Errors name this many operators.
 constexpr size_t kMostNamed = 20;
 
@@ -165,7 +165,8 @@ class Loader {
 
   // Captures the model with the sizes as they are, and returns whether that is possible.
   bool attempt() {
-    if (first_error_ && (attempts_ == kMostAttempts || importer_->work() - work_of_first_ > kMostWork)) return false;
+    const int64_t most_work = std::max(kMostWork, kMostRuns * importer_->largest_run());
+    if (first_error_ && (attempts_ == kMostAttempts || importer_->work() - work_of_first_ > most_work)) return false;
     ++attempts_;
     try {
       found_ = capture_until_known();

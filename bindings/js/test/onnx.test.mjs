@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import {test} from 'node:test';
+import {setImmediate} from 'node:timers/promises';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 import flow from 'oneflow-js';
 import {checkFailure, failure} from './support.mjs';
@@ -32,7 +33,7 @@ for (const [i, given] of cases.loads.entries()) {
     process.on('warning', collect);
     const graph = flow.onnx.load(pathOf(given), optionsOf(given));
     const other = await flow.onnx.loadAsync(pathOf(given), optionsOf(given));
-    await new Promise(setImmediate);
+    await setImmediate();
     process.off('warning', collect);
     assert.equal(graph.note, given.note ?? '');
     const warning = ['OneFlowWarning', `load: ${given.note}`];

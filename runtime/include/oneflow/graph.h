@@ -68,8 +68,8 @@ OF_API of_status of_capture_begin(of_capture capture, of_tensor* inputs, bool* h
 /* Pauses the recording of a run, or continues it. While it is paused, calls whose operands have elements compute, and
  * what they return are constants of the graph. */
 OF_API of_status of_capture_pause(of_capture capture, bool paused);
-/* Limits what calls of a run may allocate from now on, in bytes, until its end, or until the limit is UINT64_MAX: a call
- * above it fails with OF_OUT_OF_MEMORY. Stores what they have allocated since the last limit, if not NULL. */
+/* Limits what calls of a run may allocate from now on, in bytes, until its end, or until the limit is UINT64_MAX: a
+ * call above it fails with OF_OUT_OF_MEMORY. Stores what they have allocated since the last limit, if not NULL. */
 OF_API of_status of_capture_limit(of_capture capture, uint64_t bytes, uint64_t* allocated);
 /* Ends a run with what the program has returned: nested data of `count` nodes. */
 OF_API of_status of_capture_end(of_capture capture, const of_file_node* outputs, uint64_t count);
