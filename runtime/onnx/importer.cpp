@@ -24,22 +24,6 @@ std::vector<Tensor> apply(const Operator& found, NodeCall& call) {
   return {call_function(found.function, call.tensors())};
 }
 
-// Calls a function that computes, and returns how many bytes it has allocated. Throws OutOfMemory if it needs more than
-// `most`.
-template <class Function>
-uint64_t within(of_capture capture, uint64_t most, Function&& function) {
-  check(of_capture_limit(capture, most, nullptr));
-  try {
-    function();
-  } catch (...) {
-    of_capture_limit(capture, UINT64_MAX, nullptr);
-    throw;
-  }
-  uint64_t allocated = 0;
-  check(of_capture_limit(capture, UINT64_MAX, &allocated));
-  return allocated;
-}
-
 // Returns the bytes of all elements of known operands, which may be views of fewer.
 uint64_t bytes_of(const Operands& operands) {
   uint64_t bytes = 0;
@@ -137,11 +121,6 @@ void Importer::decide(const NodeProto& node, const Scope& scope, int64_t decisio
   forget_constants();
 }
 
-template <class Function>
-void Importer::compute_kept(Function&& function) {
-  computed_bytes_ += within(capture_, allowance_left(), function);
-}
-
 bool Importer::has_room(int64_t count) const {
   return static_cast<uint64_t>(count) <= allowance_left() / sizeof(double);
 }
@@ -171,7 +150,7 @@ Tensor Importer::make_constant(const NodeProto& node, const Scope& scope, size_t
   if (!is_constant(node, scope, number, key, count)) throw refused_.at(place);
   MadeConstant& made = made_[place];
   if (made.tensor.is_empty_handle()) {
-    const Computing computing(capture_);
+    const Computing computing(capture_, UINT64_MAX);
     made.tensor = make();
     computed_bytes_ += static_cast<uint64_t>(count) * sizeof(double);
   }
@@ -210,7 +189,7 @@ std::vector<ValueRef> Importer::run_graph(const GraphProto& graph, Scope& scope)
   for (const TensorProto& tensor : graph.initializers) {
     ValueRef& value = initializers_[&tensor];
     if (!value) {
-      const Computing computing(capture_);
+      const Computing computing(capture_, UINT64_MAX);
       value = std::make_shared<Value>(Value{std::string(tensor.name), this->tensor(tensor)});
     }
     if (!given_.contains(value->name) || scope.outer()) scope.set(tensor.name, value);
@@ -296,14 +275,10 @@ std::vector<ValueRef> Importer::compute(const NodeProto& node, const Operator& f
                                         const Operands& operands, Scope& scope, bool varies) {
   std::vector<ValueRef> results;
   {
-    const Computing computing(capture_);
+    const Computing computing(capture_, varies && run_count_ == 1 ? kMostVarying : allowance_left());
     NodeCall call(*this, scope, node, opset, operands, true);
-    std::vector<Tensor> tensors;
-    const auto apply_it = [&] { tensors = apply(found, call); };
-    if (varies)
-      within(capture_, run_count_ == 1 ? kMostVarying : UINT64_MAX, apply_it);
-    else
-      compute_kept(apply_it);
+    std::vector<Tensor> tensors = apply(found, call);
+    if (!varies) computed_bytes_ += computing.allocated();
     for (Tensor& tensor : tensors) {
       if (tensor.is_empty_handle()) {
         results.push_back(nullptr);

@@ -89,6 +89,8 @@ class Importer {
   // Checks a decision of a node that would make another program: how many steps a loop has, or which branch is taken.
   // Throws InvalidArgument if it is not the one of the first run, since it depends on sizes then.
   void decide(const NodeProto& node, const Scope& scope, int64_t decision);
+  // Returns how many bytes of constants may still be computed.
+  uint64_t allowance_left() const;
   // Returns whether the model justifies another table of so many numbers.
   bool has_room(int64_t count) const;
   // See NodeCall::is_constant(). The run in which numbers turn out to vary ends with StartAgain.
@@ -124,10 +126,6 @@ class Importer {
   void forget_constants();
   // Returns how many bytes of constants the model justifies.
   uint64_t allowance() const;
-  uint64_t allowance_left() const;
-  // Calls a function that computes what is kept, as long as the model justifies the memory. Throws OutOfMemory.
-  template <class Function>
-  void compute_kept(Function&& function);
   void run_nodes(std::span<const NodeProto> nodes, Scope& scope);
   std::vector<ValueRef> call(const NodeProto& node, Scope& scope);
   std::vector<ValueRef> call_operator(const NodeProto& node, const Operator& found, int64_t opset,

@@ -10,6 +10,7 @@ namespace oneflow::onnx {
 namespace {
 
 constexpr int64_t kMaxTable = int64_t{1} << 25;
+constexpr int64_t kMaxList = 65536;
 constexpr int64_t kMaxSteps = 32768;  // each becomes tens of calls of the graph
 
 }  // namespace
@@ -73,8 +74,16 @@ const Tensor& NodeCall::known(size_t position) const {
   return found.known;
 }
 
+const Tensor& NodeCall::list(size_t position) const {
+  const Tensor& found = known(position);
+  if (found.count() > kMaxList)
+    throw InvalidArgument("'" + value(position)->name + "' has " + std::to_string(found.count()) +
+                          " numbers, which are too many for sizes or axes");
+  return found;
+}
+
 std::vector<int64_t> NodeCall::integers(size_t position) const {
-  return computed([&] { return to_integers(known(position)); });
+  return computed([&] { return to_integers(list(position)); });
 }
 
 int64_t NodeCall::integer(size_t position) const {
@@ -191,6 +200,7 @@ Tensor NodeCall::constant(const std::vector<double>& key, int64_t count, const s
 }
 
 of_capture NodeCall::capture() const { return importer_.capture(); }
+uint64_t NodeCall::most_bytes() const { return importer_.allowance_left(); }
 
 const Tensor& NodeCall::shape_source(size_t position) const {
   const Value& found = *value(position);

@@ -24,10 +24,24 @@ using Operands = std::vector<ValueRef>;  // null for those that are left out
 // Lets calls compute, instead of being recorded, for as long as the object lives.
 class Computing {
  public:
-  explicit Computing(of_capture capture) : capture_(capture) { check(of_capture_pause(capture_, true)); }
+  // A call that needs more than so many bytes, together with those before, fails with OF_OUT_OF_MEMORY.
+  Computing(of_capture capture, uint64_t most) : capture_(capture) {
+    check(of_capture_limit(capture_, most, nullptr));
+    check(of_capture_pause(capture_, true));
+  }
   Computing(const Computing&) = delete;
   Computing& operator=(const Computing&) = delete;
-  ~Computing() { of_capture_pause(capture_, false); }
+  ~Computing() {
+    of_capture_limit(capture_, UINT64_MAX, nullptr);
+    of_capture_pause(capture_, false);
+  }
+
+  // Ends the limit, and returns how many bytes the calls have allocated.
+  uint64_t allocated() const {
+    uint64_t bytes = 0;
+    check(of_capture_limit(capture_, UINT64_MAX, &bytes));
+    return bytes;
+  }
 
  private:
   const of_capture capture_;
@@ -55,6 +69,8 @@ class NodeCall {
   std::vector<Tensor> tensors(size_t first = 0) const;
   // Returns the elements of an operand, which must be known.
   const Tensor& known(size_t position) const;
+  // The same of sizes, axes or other numbers for dimensions, which are few.
+  const Tensor& list(size_t position) const;
   std::vector<int64_t> integers(size_t position) const;
   int64_t integer(size_t position) const;
   double number(size_t position) const;
@@ -99,7 +115,7 @@ class NodeCall {
   template <class Function>
   auto computed(Function&& function) const {
     if (computes_) return function();
-    const Computing computing(capture());
+    const Computing computing(capture(), most_bytes());
     return function();
   }
   // Returns whether a table of `count` numbers can be a constant: it is not too large, and `key`, from which its
@@ -116,6 +132,7 @@ class NodeCall {
 
  private:
   of_capture capture() const;
+  uint64_t most_bytes() const;  // see Importer::allowance_left()
 
   Importer& importer_;
   Scope& scope_;

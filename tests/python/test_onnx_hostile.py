@@ -76,6 +76,11 @@ HUGE_MODELS = {
         + [node("Identity", ["c400"], ["huge"])],
         [numbers("mebi", 1 << 20)],
     ),
+    "RandomNormal": ([node("RandomNormal", [], ["huge"], shape=[HUGE])], []),
+    "Gather": (
+        [node("Expand", ["start", "shape"], ["places"]), node("Gather", ["ones", "places"], ["huge"])],
+        [*LAST, numbers("shape", 1 << 26)],
+    ),
     "antialiased": (
         [node("Resize", ["row", "", "", "sizes"], ["huge"], mode="cubic", antialias=1)],
         [numbers("sizes", 1, 1 << 10), ROW],
@@ -100,6 +105,14 @@ def test_small_models_of_huge_constants(name: str, tmp_path: Path) -> None:
     else:
         assert load(made, tmp_path).outputs[0].shape == ("1",)
     assert flow.memory_stats("cpu")["peak_in_use"] - before < 256 * MIB
+
+
+@pytest.mark.usefixtures("_little_memory")
+def test_lists_of_sizes_are_short(tmp_path: Path) -> None:
+    nodes = [node("Expand", ["one", "shape"], ["sizes"]), node("Reshape", ["x", "sizes"], ["y"])]
+    made = model(nodes, [X], ["y"], [constant("one", 1, np.int64), numbers("shape", HUGE)])
+    text = "load: node 'y' (Reshape, opset 18): 'sizes' has 4294967296 numbers, which are too many for sizes or axes"
+    raises(flow.InvalidArgument, text, lambda: load(made, tmp_path))
 
 
 def nested(depth: int) -> list[onnx.NodeProto]:

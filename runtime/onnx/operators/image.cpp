@@ -246,8 +246,7 @@ std::vector<Tensor> resize(NodeCall& node) {
   } else {
     const size_t position = is_old ? 1 : 2;
     scales_vary = node.has(position) && node.value(position)->varies;
-    if (node.has(position))
-      scales = node.computed([&] { return node.known(position).to(float64).to_vector<double>(); });
+    if (node.has(position)) scales = node.computed([&] { return node.list(position).to(float64).to_vector<double>(); });
     if (!is_old && scales.empty() && node.has(3)) sizes = node.integers(3);
   }
   Sizes axes(static_cast<size_t>(rank));
@@ -279,7 +278,7 @@ std::vector<Tensor> resize(NodeCall& node) {
   common.is_antialiased = node.flag("antialias");
   std::vector<double> region;
   if (common.coordinates == "tf_crop_and_resize")
-    region = node.computed([&] { return node.known(1).to(float64).to_vector<double>(); });
+    region = node.computed([&] { return node.list(1).to(float64).to_vector<double>(); });
   if (!region.empty() && region.size() != 2 * count) throw InvalidArgument("the region must have two numbers per axis");
   std::vector<Resizing> dims(static_cast<size_t>(rank), common);
   for (size_t i = 0; i < dims.size(); ++i) {
