@@ -275,7 +275,9 @@ std::vector<ValueRef> Importer::compute(const NodeProto& node, const Operator& f
                                         const Operands& operands, Scope& scope, bool varies) {
   std::vector<ValueRef> results;
   {
-    const Computing computing(capture_, varies && run_count_ == 1 ? kMostVarying : allowance_left());
+    // What the first run computes must not be too much for later ones, which have larger sizes.
+    const uint64_t most = !varies ? allowance_left() : run_count_ == 1 ? kMostVarying : kMostSmall;
+    const Computing computing(capture_, most);
     NodeCall call(*this, scope, node, opset, operands, true);
     std::vector<Tensor> tensors = apply(found, call);
     if (!varies) computed_bytes_ += computing.allocated();

@@ -89,7 +89,8 @@ class Importer {
   // Checks a decision of a node that would make another program: how many steps a loop has, or which branch is taken.
   // Throws InvalidArgument if it is not the one of the first run, since it depends on sizes then.
   void decide(const NodeProto& node, const Scope& scope, int64_t decision);
-  // Returns how many bytes of constants may still be computed.
+  // Returns how many bytes of constants the model justifies, and how many of them may still be computed.
+  uint64_t allowance() const;
   uint64_t allowance_left() const;
   // Returns whether the model justifies another table of so many numbers.
   bool has_room(int64_t count) const;
@@ -124,8 +125,6 @@ class Importer {
   };
 
   void forget_constants();
-  // Returns how many bytes of constants the model justifies.
-  uint64_t allowance() const;
   void run_nodes(std::span<const NodeProto> nodes, Scope& scope);
   std::vector<ValueRef> call(const NodeProto& node, Scope& scope);
   std::vector<ValueRef> call_operator(const NodeProto& node, const Operator& found, int64_t opset,

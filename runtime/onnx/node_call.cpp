@@ -74,6 +74,11 @@ const Tensor& NodeCall::known(size_t position) const {
   return found.known;
 }
 
+bool NodeCall::can_read(size_t position) const {
+  const Tensor& found = known(position);
+  return static_cast<uint64_t>(found.count()) <= importer_.allowance() / of_dtype_size(found.dtype());
+}
+
 const Tensor& NodeCall::list(size_t position) const {
   const Tensor& found = known(position);
   if (found.count() > kMaxList)
@@ -200,7 +205,7 @@ Tensor NodeCall::constant(const std::vector<double>& key, int64_t count, const s
 }
 
 of_capture NodeCall::capture() const { return importer_.capture(); }
-uint64_t NodeCall::most_bytes() const { return importer_.allowance_left(); }
+uint64_t NodeCall::most_bytes() const { return importer_.allowance(); }
 
 const Tensor& NodeCall::shape_source(size_t position) const {
   const Value& found = *value(position);

@@ -71,6 +71,8 @@ class NodeCall {
   const Tensor& known(size_t position) const;
   // The same of sizes, axes or other numbers for dimensions, which are few.
   const Tensor& list(size_t position) const;
+  // Returns whether the model justifies the memory of all elements of a known operand, which may be a view of fewer.
+  bool can_read(size_t position) const;
   std::vector<int64_t> integers(size_t position) const;
   int64_t integer(size_t position) const;
   double number(size_t position) const;
@@ -132,7 +134,7 @@ class NodeCall {
 
  private:
   of_capture capture() const;
-  uint64_t most_bytes() const;  // see Importer::allowance_left()
+  uint64_t most_bytes() const;  // see Importer::allowance()
 
   Importer& importer_;
   Scope& scope_;

@@ -37,11 +37,11 @@ std::vector<Tensor> gathered(NodeCall& node) {
   shape.erase(shape.begin() + axis);
   shape.insert(shape.begin() + axis, indices.sizes().begin(), indices.sizes().end());
   const auto flat = [&](const Tensor& tensor) { return reshape(wrapped(tensor, size), {-1}); };
-  // Negative indices count from the end.
-  const auto has_negative = [&] { return any(lt(node.known(1), 0)).item<bool>(); };
-  bool is_constant = node.value(1)->is_known() && !node.value(1)->varies;
+  bool is_constant = node.value(1)->is_known() && !node.value(1)->varies && node.can_read(1);
   std::vector<double> key;
-  if (is_constant && node.computed(has_negative)) key.push_back(static_cast<double>(size));
+  // Negative indices count from the end.
+  if (is_constant && node.computed([&] { return any(lt(node.known(1), 0)).item<bool>(); }))
+    key.push_back(static_cast<double>(size));
   is_constant = is_constant && node.is_constant(key, indices.count());
   const Tensor positions =
       is_constant ? node.constant(key, indices.count(), [&] { return flat(node.known(1)); }) : flat(indices);
