@@ -129,6 +129,7 @@ def files() -> dict[str, bytes]:
         ),
         "fours": model(reshape, [value("x", ["n"])], ["y"], [constant("shape", [-1, 4], np.int64)]),
         "batches": model([node("Add", ["a", "b"], ["y"])], [value("a", ["n", 2]), value("b", ["m", 2])], ["y"]),
+        "equal": model([node("Add", ["a", "b"], ["y"])], [value("a", ["n"]), value("b", ["k", "m"])], ["y"]),
         "of_height_32": model(
             [node("Reshape", ["x", "shape"], ["y"])], [value("x", ["n", "height"])], ["y"],
             [constant("shape", [0, 4, 8], np.int64)],

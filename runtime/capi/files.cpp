@@ -152,7 +152,7 @@ of_status of_file_read(of_file handle, const uint64_t* positions, uint64_t count
       for (uint64_t i = 0; i < count; ++i) {
         if (positions[i] >= entries.size())
           fail(OF_INDEX_OUT_OF_RANGE, "position must be below %zu, got %lu", entries.size(), positions[i]);
-        tensors.push_back(read_tensor(entries[positions[i]], given.device, given.copy));
+        tensors.push_back(read_tensor(entries[positions[i]], given.device, !given.share));
       }
     });
     for (uint64_t i = 0; i < count; ++i) results[i] = to_handle(tensors[i].detach());

@@ -37,20 +37,21 @@ struct Work {
   bool is_long() const { return (sum > 0 ? sum : created) >= OF_LONG_WORK || product >= kLongProduct; }
 };
 
-// Returns the number of bytes to insert, delete or replace to turn one word into another: the Levenshtein distance.
+// Returns the number of bytes to insert, delete, replace or swap with the next to turn one word into another.
 size_t edit_distance(std::string_view a, std::string_view b) {
-  std::array<size_t, kLongestName + 1> row;
-  std::iota(row.begin(), row.end(), size_t{0});
+  using Row = std::array<size_t, kLongestName + 1>;
+  Row rows[3];  // of the last two bytes of `a` and this one, in turns
+  std::iota(rows[0].begin(), rows[0].end(), size_t{0});
   for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
+    const Row &before = rows[(i + 1) % 3], &above = rows[(i - 1) % 3];
+    Row& row = rows[i % 3];
     row[0] = i;
     for (size_t j = 1; j <= b.size(); ++j) {
-      const size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+      row[j] = std::min({above[j - 1] + (a[i - 1] != b[j - 1]), above[j] + 1, row[j - 1] + 1});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
     }
   }
-  return row[b.size()];
+  return rows[a.size() % 3][b.size()];
 }
 
 }  // namespace
@@ -116,7 +117,8 @@ int32_t of_refusal_rank(of_refusal reason, int32_t reached, bool is_likely) {
 int32_t of_nearest_name(const char* word, const char* const* names, size_t count) {
   const std::string_view wanted = word ? word : "";
   if (wanted.size() > kLongestName || !names) return -1;
-  size_t least = std::max<size_t>(1, wanted.size() / 3) + 1;
+  // Something of the word must be left.
+  size_t least = std::min(std::max<size_t>(1, wanted.size() / 3) + 1, wanted.size());
   int32_t nearest = -1;
   for (size_t i = 0; i < count; ++i) {
     if (!names[i]) continue;

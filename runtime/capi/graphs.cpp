@@ -94,7 +94,8 @@ of_status of_capture_create(const of_file_node* inputs, uint64_t count, const of
       std::vector<ExampleInput> examples;
       for (size_t i = 0; i < tensors.size(); ++i) examples.push_back({std::move(flat.names[i]), tensors[i], {}});
       std::vector<NamedSize> sizes = named_sizes(given, examples);
-      return new Capture(std::move(examples), std::move(flat.structure), std::move(sizes));
+      return new Capture(std::move(examples), std::move(flat.structure), std::move(sizes), {},
+                         given.note ? given.note : "");
     });
   });
 }
@@ -145,6 +146,14 @@ of_status of_capture_pause(of_capture capture, bool paused) {
   });
 }
 
+of_status of_capture_limit(of_capture capture, uint64_t bytes, uint64_t* allocated) {
+  return guard([&, function = __func__] {
+    Capture& found = require_capture(capture, function);
+    const uint64_t before = named("capture", [&] { return found.limit(bytes); });
+    if (allocated) *allocated = before;
+  });
+}
+
 of_status of_capture_cancel(of_capture capture) {
   return guard([&, function = __func__] { require_capture(capture, function).cancel(); });
 }
@@ -181,6 +190,7 @@ of_status of_graph_get_info(of_graph graph, of_graph_info* info) {
     result.value_count = program.values.size();
     result.returned_count = program.returned;
     result.text = found.description().text.c_str();
+    result.note = program.note.c_str();
     write_struct(info, result, function, "info");
   });
 }
@@ -268,11 +278,12 @@ of_status of_graph_save(of_graph graph, const char* path) {
   });
 }
 
-of_status of_graph_load(const char* path, bool verify, of_graph* result) {
+of_status of_graph_load(const char* path, const of_graph_load_options* options, of_graph* result) {
   return guard([&, function = __func__] {
     require(path, function, "path");
+    const of_graph_load_options given = options ? read_struct(options, function, "options") : of_graph_load_options{};
     require(result, function, "result");
-    *result = named("load", [&] { return load(path, verify); }).detach();
+    *result = named("load", [&] { return load(path, given.verify, given.share); }).detach();
   });
 }
 
@@ -290,7 +301,7 @@ of_status of_session_open(const char* path, const of_session_options* options, o
     require(path, function, "path");
     const of_session_options given = options ? read_struct(options, function, "options") : of_session_options{};
     require(result, function, "result");
-    *result = named("load", [&] { return Session::create(load(path, given.verify)); }).detach();
+    *result = named("load", [&] { return Session::create(load(path, given.verify, given.share)); }).detach();
   });
 }
 

@@ -63,6 +63,11 @@ of_status of_onnx_load(const char* path, const of_onnx_load_options* options, of
     const of_onnx_load_options given = options ? read_struct(options, name, "options") : of_onnx_load_options{};
     if (given.size_count) require(given.sizes, name, "sizes");
     for (uint64_t i = 0; i < given.size_count; ++i) require(given.sizes[i].name, name, "a size's name");
+    if (given.equal_size_count) require(given.equal_sizes, name, "equal_sizes");
+    for (uint64_t i = 0; i < given.equal_size_count; ++i) {
+      require(given.equal_sizes[i].name, name, "a size's name");
+      require(given.equal_sizes[i].other, name, "a size's name");
+    }
     if (given.value_count) {
       require(given.values, name, "values");
       require(given.value_names, name, "value_names");

@@ -1,3 +1,5 @@
+#include <filesystem>
+#include <system_error>
 #include <unordered_map>
 
 #include "base/characters.h"
@@ -61,6 +63,18 @@ bool is_plain_name(const std::string& name) {
          name.find('\0') == std::string::npos;
 }
 
+// Returns whether a file is in the folder of the index, or of what that is a link to, after links are followed. Caches
+// of downloads keep all files in one folder, and link to them under their names.
+bool stays_in_folder(const std::string& path, const std::string& index) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path folder = fs::canonical(path, error).parent_path();
+  const fs::path given = fs::path(index).parent_path();
+  if (error) return true;  // opening it says why
+  return folder == fs::canonical(given.empty() ? "." : given, error) ||
+         folder == fs::canonical(index, error).parent_path();
+}
+
 // The tensors of one of the files, by name.
 using Shard = std::unordered_map<std::string, Entry>;
 
@@ -69,6 +83,8 @@ Shard open_shard(const SourceFile& index, const std::string& name) {
   if (!is_plain_name(name)) index.refuse("'%s' is not the name of a file in the same folder", printable(name).c_str());
   const size_t slash = index.path().rfind('/');
   const std::string folder = slash == std::string::npos ? "" : index.path().substr(0, slash + 1);
+  if (!stays_in_folder(folder + name, index.path()))
+    index.refuse("'%s' is a link that leads out of the folder", printable(name).c_str());
   Shard shard;
   for (Entry& entry : open_safetensors(SourceFile::open(folder + name)).entries) {
     std::string key = entry.name;

@@ -1,12 +1,14 @@
 #include "graph/capture.h"
 
 #include <set>
+#include <utility>
 
 #include "base/characters.h"
 #include "base/error.h"
 #include "dispatch/dispatch.h"
 #include "dispatch/layers.h"
 #include "graph/dead_code.h"
+#include "graph/free_names.h"
 #include "graph/merge.h"
 #include "graph/samples.h"
 
@@ -21,19 +23,12 @@ TensorRef snapshot(const Tensor& tensor) {
   return call_operator(lazy_clone, tensor);
 }
 
-// Returns a name that is not taken yet: `wanted`, or with a number.
-std::string free_name(std::set<std::string>& taken, const std::string& wanted) {
-  std::string name = wanted;
-  for (int i = 1; !taken.insert(name).second; ++i) name = wanted + "." + std::to_string(i);
-  return name;
-}
-
 // Makes copies of the constants to which the program writes, before its first call, and returns them as outputs.
 void add_states(Program& program, const std::set<ValueId>& written) {
   static constinit const OperatorName clone("clone");
   std::vector<Node> copies;
-  std::set<std::string> names;
-  for (const Output& output : program.outputs) names.insert(output.name);
+  FreeNames names;
+  for (const Output& output : program.outputs) names.take(output.name);
   const auto add_state = [&](ValueId& value, const std::string& name) {
     if (!written.contains(value)) return;
     const auto original = static_cast<ValueId>(program.values.size());
@@ -44,7 +39,7 @@ void add_states(Program& program, const std::set<ValueId>& written) {
     node.arguments[0].kind = OF_VALUE_TENSOR;
     node.arguments[0].values = {original};
     copies.push_back(std::move(node));
-    program.outputs.push_back({free_name(names, name), value});
+    program.outputs.push_back({names.take(name), value});
     value = original;
   };
   for (Input& input : program.inputs) add_state(input.value, input.name);
@@ -54,11 +49,30 @@ void add_states(Program& program, const std::set<ValueId>& written) {
 
 }  // namespace
 
-Capture::Capture(std::vector<ExampleInput> inputs, std::string input_structure, std::vector<NamedSize> sizes, Kept kept)
+uint64_t AllocationLimit::restart(uint64_t limit) {
+  const bool observed = limit_ != UINT64_MAX, observes = limit != UINT64_MAX;
+  if (observes && !observed) {
+    note_other_work();
+    outer_ = std::exchange(work_observer, this);
+  }
+  if (observed && !observes) work_observer = outer_;
+  limit_ = limit;
+  return std::exchange(allocated_, 0);
+}
+
+void AllocationLimit::see_allocation(of_device, const void*, uint64_t bytes) {
+  allocated_ += bytes;
+  if (allocated_ > limit_)
+    fail(OF_OUT_OF_MEMORY, "what is computed while a graph is captured needs more than %lu bytes", limit_);
+}
+
+Capture::Capture(std::vector<ExampleInput> inputs, std::string input_structure, std::vector<NamedSize> sizes, Kept kept,
+                 std::string note)
     : inputs_(std::move(inputs)),
       input_structure_(std::move(input_structure)),
       sizes_(std::move(sizes)),
-      kept_(std::move(kept)) {
+      kept_(std::move(kept)),
+      note_(std::move(note)) {
   for (const ExampleInput& input : inputs_) {
     for (size_t dim = 0; dim < input.named_sizes.size(); ++dim) {
       const int number = input.named_sizes[dim];
@@ -74,7 +88,7 @@ Capture::Capture(std::vector<ExampleInput> inputs, std::string input_structure, 
   runs_ = sample_sizes(sizes_);
 }
 
-Capture::~Capture() = default;
+Capture::~Capture() { cancel(); }
 
 void Capture::name(const Tensor& constant, std::string name) {
   names_.try_emplace(&constant, std::move(name), share(constant));
@@ -114,7 +128,13 @@ RecordedScope& Capture::running_scope() {
 
 void Capture::pause(bool paused) { running_scope().pause(paused); }
 
+uint64_t Capture::limit(uint64_t bytes) {
+  running_scope();
+  return allocation_limit_.restart(bytes);
+}
+
 void Capture::cancel() {
+  if (scope_ && scope_->is_of_this_thread()) allocation_limit_.restart(UINT64_MAX);
   scope_.reset();
   if (!recordings_.empty()) recordings_.back()->end();
 }
@@ -124,6 +144,7 @@ Ref<Graph> Capture::finish() {
   Program program = merge({sizes_, runs_, recordings_, outputs_});
   program.sizes = sizes_;
   program.input_structure = input_structure_;
+  program.note = note_;
   for (size_t i = 0; i < inputs_.size(); ++i) {
     const ExampleInput& input = inputs_[i];
     program.inputs.push_back({input.name, static_cast<ValueId>(i)});
@@ -134,7 +155,7 @@ Ref<Graph> Capture::finish() {
                               : SizeExpression{0, {{1, {{kNoValue, number}}}}, 1};
     }
   }
-  std::set<std::string> names;
+  FreeNames names;
   for (const auto& [value, tensor] : recordings_[0]->constants()) {
     const ValueId root = recordings_[0]->values()[static_cast<size_t>(value)].root;
     if (root != value && recordings_[0]->written().contains(root))
@@ -142,7 +163,7 @@ Ref<Graph> Capture::finish() {
            "the program writes to a tensor that shares memory with another one; clone one of them first");
     const auto named = names_.find(tensor.get());
     const std::string name = named != names_.end() ? named->second.first : "constant";
-    program.constants.push_back({free_name(names, name), value, snapshot(*tensor)});
+    program.constants.push_back({names.take(name), value, snapshot(*tensor)});
   }
   add_states(program, recordings_[0]->written());
   remove_dead_code(program);

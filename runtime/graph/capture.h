@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "device/work_observer.h"
 #include "graph/graph.h"
 #include "graph/recording.h"
 
@@ -34,10 +35,32 @@ struct RecordedOutputs {
   std::string structure;
 };
 
+// Refuses allocations of a thread above a limit.
+class AllocationLimit final : public WorkObserver {
+ public:
+  // Sets the limit, in bytes, for the calling thread; UINT64_MAX: no limit. Returns what it has allocated since the
+  // last one.
+  uint64_t restart(uint64_t limit);
+
+  void see_allocation(of_device device, const void* memory, uint64_t bytes) override;
+  void see_kernel(of_kernel, const of_kernel_context&, bool) override {}
+  void see_contraction(const of_contraction&) override {}
+  void see_copy(of_device, void*, const void*, uint64_t) override {}
+  void see_upload(of_device, void*, const void*, uint64_t) override {}
+  void see_fill(of_device, void*, uint8_t, uint64_t) override {}
+  void see_release(const void*) noexcept override {}
+  void see_other() noexcept override {}
+
+ private:
+  uint64_t limit_ = UINT64_MAX, allocated_ = 0;
+  WorkObserver* outer_ = nullptr;
+};
+
 class Capture final : public of_capture_object {
  public:
   // Throws InvalidArgument for inputs whose sizes contradict each other.
-  Capture(std::vector<ExampleInput> inputs, std::string input_structure, std::vector<NamedSize> sizes, Kept kept = {});
+  Capture(std::vector<ExampleInput> inputs, std::string input_structure, std::vector<NamedSize> sizes, Kept kept = {},
+          std::string note = {});
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
   ~Capture();
@@ -51,6 +74,8 @@ class Capture final : public of_capture_object {
   void end(std::vector<std::string> names, const std::vector<TensorRef>& outputs, std::string structure);
   // Lets calls of the program compute, or records them again. What is computed becomes constants.
   void pause(bool paused);
+  // See AllocationLimit::restart().
+  uint64_t limit(uint64_t bytes);
   // Ends the run of a program that has failed.
   void cancel();
   // Returns the graph once all runs have ended.
@@ -63,6 +88,8 @@ class Capture final : public of_capture_object {
   const std::string input_structure_;
   const std::vector<NamedSize> sizes_;
   const Kept kept_;
+  const std::string note_;
+  AllocationLimit allocation_limit_;
   std::vector<std::vector<int64_t>> runs_;  // the named sizes of each run
   std::vector<Ref<Recording>> recordings_;
   std::vector<RecordedOutputs> outputs_;

@@ -63,6 +63,7 @@ Ref<Graph> expand(const Graph& graph, std::set<const Operator*> kept) {
   Program expanded = capture.finish()->program();
   expanded.returned = program.returned;
   expanded.output_structure = program.output_structure;
+  expanded.note = program.note;
   return Graph::create(std::move(expanded));
 }
 

@@ -97,6 +97,8 @@ struct Program {
   std::vector<Output> outputs;                    // those that the program returns, and then those that it writes to
   size_t returned = 0;                            // the number of the first ones
   std::string input_structure, output_structure;  // how they are nested: see files/structure.h
+  // What users should know of its sizes, and errors of runs say. Not part of files.
+  std::string note = {};
 };
 
 // An input, an output or a constant in words.

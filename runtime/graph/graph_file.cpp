@@ -68,7 +68,7 @@ std::vector<int> numbers_of(const std::string& version) {
   }
 }
 
-Ref<Graph> read(const files::Contents& contents, bool verify) {
+Ref<Graph> read(const files::Contents& contents, bool verify, bool share) {
   const std::string& text = find(contents.metadata, kGraph);
   if (checksum_of(text, find_if(contents.metadata, kVersion)) != find(contents.metadata, kGraphChecksum))
     fail(OF_INVALID_ARGUMENT, "the file is damaged: the checksum of its graph is wrong");
@@ -80,7 +80,7 @@ Ref<Graph> read(const files::Contents& contents, bool verify) {
     if (entry == entries.end())
       fail(OF_INVALID_ARGUMENT, "the file has no tensor '%s'", printable(constant.name).c_str());
     constant.tensor =
-        files::read_tensor(*entry->second, program.values[static_cast<size_t>(constant.value)].device, false);
+        files::read_tensor(*entry->second, program.values[static_cast<size_t>(constant.value)].device, !share);
   }
   if (verify && checksum_of(program.constants) != find(contents.metadata, kConstantsChecksum))
     fail(OF_INVALID_ARGUMENT, "the file is damaged: the checksum of its constants is wrong");
@@ -103,11 +103,11 @@ void save(const Graph& graph, const std::string& path) {
   file.commit();
 }
 
-Ref<Graph> load(const std::string& path, bool verify) {
+Ref<Graph> load(const std::string& path, bool verify, bool share) {
   const files::Contents contents = files::open_safetensors(files::SourceFile::open(path));
   const std::string* const writer = find_if(contents.metadata, kVersion);
   try {
-    return read(contents, verify);
+    return read(contents, verify, share);
   } catch (const Error& error) {
     if (error.status() != OF_INVALID_ARGUMENT || !writer || numbers_of(*writer) <= numbers_of(of_version())) throw;
     fail(OF_INVALID_ARGUMENT, "%s; oneflow %s wrote the file, and this is version %s", error.text().c_str(),

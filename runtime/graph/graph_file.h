@@ -11,9 +11,9 @@ namespace oneflow::graph {
 // Saves a graph. Throws FileError, or DTypeError for a constant of a type that files lack.
 void save(const Graph& graph, const std::string& path);
 
-// Loads a graph, whose constants share the memory of the file. With `verify`, all of it is read and compared with the
-// checksum. Throws FileError, or InvalidArgument if the file is malformed, damaged, or of another version.
-Ref<Graph> load(const std::string& path, bool verify);
+// Loads a graph. With `verify`, the constants are compared with their checksum. With `share`, they share the memory of
+// the file. Throws FileError, or InvalidArgument if the file is malformed, damaged, or of another version.
+Ref<Graph> load(const std::string& path, bool verify, bool share);
 
 }  // namespace oneflow::graph
 

@@ -38,6 +38,7 @@ void Session::bind_inputs(std::span<const of_tensor> inputs, Registers& register
   if (inputs.size() != program.inputs.size())
     fail(OF_INVALID_ARGUMENT, "the graph has %zu inputs, got %zu tensors", program.inputs.size(), inputs.size());
   registers.named_sizes.assign(program.sizes.size(), -1);
+  const std::string note = program.note.empty() ? "" : "; " + program.note;
   for (size_t i = 0; i < inputs.size(); ++i) {
     const Input& input = program.inputs[i];
     const Value& value = program.values[index(input.value)];
@@ -58,8 +59,8 @@ void Session::bind_inputs(std::span<const of_tensor> inputs, Registers& register
       const int64_t found = tensor.size(dim);
       if (size.is_constant()) {
         if (found != size.constant)
-          fail(OF_SHAPE_ERROR, "dimension %d of %s must be %ld, got shape %s", dim, name().c_str(), size.constant,
-               to_text(tensor.sizes()).c_str());
+          fail(OF_SHAPE_ERROR, "dimension %d of %s must be %ld, got shape %s%s", dim, name().c_str(), size.constant,
+               to_text(tensor.sizes()).c_str(), note.c_str());
         continue;
       }
       const auto number = static_cast<size_t>(size.terms[0].atoms[0].number);
@@ -69,8 +70,8 @@ void Session::bind_inputs(std::span<const of_tensor> inputs, Registers& register
         fail(OF_SHAPE_ERROR, "dimension %d of %s must be %ld, as '%s' is elsewhere, got %ld", dim, name().c_str(),
              known, named.name.c_str(), found);
       if (!named.allows(found))
-        fail(OF_SHAPE_ERROR, "'%s' must be between %ld and %ld in steps of %ld, got %ld in dimension %d of %s",
-             named.name.c_str(), named.minimum, named.maximum, named.step, found, dim, name().c_str());
+        fail(OF_SHAPE_ERROR, "'%s' must be between %ld and %ld in steps of %ld, got %ld in dimension %d of %s%s",
+             named.name.c_str(), named.minimum, named.maximum, named.step, found, dim, name().c_str(), note.c_str());
       known = found;
     }
     registers.tensors[index(input.value)] = share(tensor);

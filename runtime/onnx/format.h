@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace oneflow::onnx {
@@ -124,6 +125,7 @@ struct ModelProto {
   Opsets opsets;
   GraphProto graph;
   std::vector<FunctionProto> functions;
+  std::map<std::pair<std::string_view, std::string_view>, size_t> function_numbers{};  // by domain and name
 
   // Returns the function that a node calls, or null.
   const FunctionProto* find_function(const NodeProto& node) const;

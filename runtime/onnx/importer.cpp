@@ -10,8 +10,11 @@ namespace {
 
 // How deep calls of functions may be nested: a function must not call itself.
 constexpr int kMaxCalls = 64;
-// Results of more elements are left to the graph if they vary with sizes: they are no shapes.
-constexpr int64_t kMaxComputed = 1024;
+// Results that vary with sizes are left to the graph if computing them needs more bytes: they are no shapes.
+constexpr uint64_t kMostVarying = uint64_t{1} << 13;
+// How many bytes of constants may be computed: these, and some for each byte of the model's tensors, so that those can
+// be converted and arranged, but a small model does not fill the memory.
+constexpr uint64_t kMostSmall = uint64_t{1} << 26, kMostPerByte = 16;
 // How many nodes may run, which is what bounds functions that call others several times, and loops in loops.
 constexpr int64_t kMaxNodes = 250000;
 
@@ -19,6 +22,14 @@ constexpr int64_t kMaxNodes = 250000;
 std::vector<Tensor> apply(const Operator& found, NodeCall& call) {
   if (found.convert) return found.convert(call);
   return {call_function(found.function, call.tensors())};
+}
+
+// Returns the bytes of all elements of known operands, which may be views of fewer.
+uint64_t bytes_of(const Operands& operands) {
+  uint64_t bytes = 0;
+  for (const ValueRef& value : operands)
+    if (value) bytes += static_cast<uint64_t>(value->known.count()) * of_dtype_size(value->known.dtype());
+  return bytes;
 }
 
 }  // namespace
@@ -36,6 +47,14 @@ ValueRef Scope::find(std::string_view name) const {
   return nullptr;
 }
 
+const AttributeProto* Scope::resolve(const AttributeProto& attribute) const {
+  if (attribute.referred.empty()) return &attribute;
+  for (const Scope* scope = this; scope; scope = scope->outer_)
+    if (const auto given = scope->attributes.find(attribute.referred); given != scope->attributes.end())
+      return given->second;
+  return nullptr;
+}
+
 std::vector<const ValueProto*> open_inputs(const ModelProto& model, const std::map<std::string, Tensor>& given) {
   std::unordered_set<std::string_view> known;
   for (const TensorProto& tensor : model.graph.initializers) known.insert(tensor.name);
@@ -46,9 +65,96 @@ std::vector<const ValueProto*> open_inputs(const ModelProto& model, const std::m
   return open;
 }
 
-bool Importer::is_too_large(const NodeProto& node, int64_t elements) {
-  if (run_count_ == 1 && elements > kMaxComputed) left_to_graph_.insert(&node);
-  return left_to_graph_.contains(&node);
+size_t Importer::PlaceHash::operator()(const Place& place) const {
+  const size_t where = std::hash<const void*>()(place.what);
+  return (where * 31 + static_cast<size_t>(place.scope)) * 1000003 + static_cast<size_t>(place.number);
+}
+
+Importer::Importer(const ModelProto& model, ModelFiles& files, std::map<std::string, Tensor> given)
+    : model_(model), files_(files), given_(std::move(given)), inputs_(open_inputs(model, given_)) {}
+
+uint64_t Importer::allowance() const { return kMostSmall + kMostPerByte * files_.bytes(); }
+uint64_t Importer::allowance_left() const { return allowance() - std::min(allowance(), computed_bytes_); }
+
+const Tensor& Importer::tensor(const TensorProto& proto) {
+  Tensor& tensor = tensors_[&proto];
+  if (tensor.is_empty_handle()) tensor = to_tensor(proto, files_);
+  return tensor;
+}
+
+void Importer::start(bool sizes_vary, bool again) {
+  // Where all sizes are fixed, what follows from them is constant.
+  if (!sizes_vary || !sizes_vary_) forget_constants();
+  if (!again) refused_.clear();
+  sizes_vary_ = sizes_vary;
+  run_count_ = 0;
+  starts_again_ = false;
+  left_to_graph_.clear();
+}
+
+void Importer::forget_constants() {
+  computed_.clear();
+  made_.clear();
+  computed_bytes_ = 0;
+}
+
+Scope& Importer::new_scope(const Scope* outer, const Scope& caller, const void* what, int64_t step) {
+  const auto next = static_cast<int64_t>(scope_numbers_.size()) + 1;
+  return scopes_.emplace_back(outer, scope_numbers_.try_emplace({caller.number(), what, step}, next).first->second);
+}
+
+void Importer::count_work(int64_t count) {
+  work_ += count;
+  work_of_run_ += count;
+  largest_run_ = std::max(largest_run_, work_of_run_);
+  if (work_of_run_ > kMaxNodes)
+    throw TooManyNodes("the model has more than " + std::to_string(kMaxNodes) +
+                       " nodes when its functions are expanded and its loops unrolled");
+}
+
+void Importer::decide(const NodeProto& node, const Scope& scope, int64_t decision) {
+  const int64_t before = decisions_.try_emplace({scope.number(), &node, 0}, decision).first->second;
+  if (before == decision) return;
+  if (run_count_ > 1) throw InvalidArgument("which nodes run depends on sizes that vary");
+  // Another capture, with other sizes: other constants may follow.
+  decisions_[{scope.number(), &node, 0}] = decision;
+  forget_constants();
+}
+
+bool Importer::has_room(int64_t count) const {
+  return static_cast<uint64_t>(count) <= allowance_left() / sizeof(double);
+}
+
+bool Importer::is_constant(const NodeProto& node, const Scope& scope, size_t number, const std::vector<double>& key,
+                           int64_t count) {
+  const Place place{scope.number(), &node, static_cast<int64_t>(number)};
+  if (refused_.contains(place)) return false;
+  MadeConstant& made = made_[place];
+  if (!made.tensor.is_empty_handle() && made.key == key) return true;
+  if (run_count_ > 1 && made.key != key) {
+    refused_.emplace(place, InvalidArgument("it needs a table of numbers that depends on sizes that vary"));
+    starts_again_ = true;
+    return false;
+  }
+  if (!has_room(count)) {
+    refused_.emplace(place, Unsupported("it needs a table of numbers that is too large for this model"));
+    return false;
+  }
+  made = {key, {}};
+  return true;
+}
+
+Tensor Importer::make_constant(const NodeProto& node, const Scope& scope, size_t number, const std::vector<double>& key,
+                               int64_t count, const std::function<Tensor()>& make) {
+  const Place place{scope.number(), &node, static_cast<int64_t>(number)};
+  if (!is_constant(node, scope, number, key, count)) throw refused_.at(place);
+  MadeConstant& made = made_[place];
+  if (made.tensor.is_empty_handle()) {
+    const Computing computing(capture_, UINT64_MAX);
+    made.tensor = make();
+    computed_bytes_ += static_cast<uint64_t>(count) * sizeof(double);
+  }
+  return made.tensor;
 }
 
 void Importer::name(const Value& value) const {
@@ -59,9 +165,10 @@ void Importer::name(const Value& value) const {
 std::vector<Tensor> Importer::run(of_capture capture, const std::vector<Tensor>& tensors) {
   capture_ = capture;
   ++run_count_;
-  node_count_ = 0;
+  work_of_run_ = 0;
+  function_depth_ = 0;
   scopes_.clear();
-  Scope& scope = new_scope(nullptr, true);
+  Scope& scope = scopes_.emplace_back(nullptr, 0);
   scope.opsets = &model_.opsets;
   for (const auto& [name, tensor] : given_) scope.set(name, std::make_shared<Value>(Value{name, tensor}));
   for (size_t i = 0; i < inputs_.size(); ++i)
@@ -71,16 +178,19 @@ std::vector<Tensor> Importer::run(of_capture capture, const std::vector<Tensor>&
     if (!value->varies && value->is_known()) name(*value);
     outputs.push_back(value->in_graph());
   }
+  if (std::exchange(starts_again_, false)) throw StartAgain();
   return outputs;
 }
 
 std::vector<ValueRef> Importer::run_graph(const GraphProto& graph, Scope& scope) {
   if (graph.has_sparse_initializers) throw Unsupported("sparse initializers are not supported");
+  // A step of a loop takes a while even without nodes.
+  count_work(static_cast<int64_t>(graph.nodes.empty() + (graph.initializers.size() + graph.outputs.size()) / 16));
   for (const TensorProto& tensor : graph.initializers) {
     ValueRef& value = initializers_[&tensor];
     if (!value) {
-      const Computing computing(capture_);
-      value = std::make_shared<Value>(Value{std::string(tensor.name), to_tensor(tensor, files_)});
+      const Computing computing(capture_, UINT64_MAX);
+      value = std::make_shared<Value>(Value{std::string(tensor.name), this->tensor(tensor)});
     }
     if (!given_.contains(value->name) || scope.outer()) scope.set(tensor.name, value);
   }
@@ -96,9 +206,7 @@ std::vector<ValueRef> Importer::run_graph(const GraphProto& graph, Scope& scope)
 
 void Importer::run_nodes(std::span<const NodeProto> nodes, Scope& scope) {
   for (const NodeProto& node : nodes) {
-    if (++node_count_ > kMaxNodes)
-      throw TooManyNodes("the model has more than " + std::to_string(kMaxNodes) +
-                         " nodes when its functions are expanded and its loops unrolled");
+    count_work(1);
     const std::vector<ValueRef> results = call(node, scope);
     for (size_t i = 0; i < node.outputs.size() && i < results.size(); ++i) {
       if (node.outputs[i].empty() || !results[i]) continue;
@@ -147,32 +255,33 @@ std::vector<ValueRef> Importer::call_operator(const NodeProto& node, const Opera
       std::ranges::all_of(operands, [](const ValueRef& value) { return !value || value->is_known(); });
   if (!is_known || found.draws_numbers) return record(node, found, opset, operands, scope);
   const bool varies = std::ranges::any_of(operands, [](const ValueRef& value) { return value && value->varies; });
-  if (varies || !scope.runs_once()) {
-    try {
-      return compute(node, found, opset, operands, scope);
-    } catch (const TooLargeToCompute&) {
-      return record(node, found, opset, operands, scope);
-    }
-  }
-  const auto cached = computed_.find(&node);
-  if (cached != computed_.end()) return cached->second;
+  const Place place{scope.number(), &node, 0};
+  if (!varies)
+    if (const auto cached = computed_.find(place); cached != computed_.end()) return cached->second;
+  if (run_count_ == 1 && bytes_of(operands) > allowance()) left_to_graph_.insert(place);
+  if (left_to_graph_.contains(place)) return record(node, found, opset, operands, scope);
   try {
-    return computed_[&node] = compute(node, found, opset, operands, scope);
-  } catch (const TooLargeToCompute&) {
-    computed_.erase(&node);
-    return record(node, found, opset, operands, scope);
+    std::vector<ValueRef> results = compute(node, found, opset, operands, scope, varies);
+    if (!varies) computed_[place] = results;
+    return results;
+  } catch (const Error& error) {
+    if (error.status() != OF_OUT_OF_MEMORY) throw;
   }
+  left_to_graph_.insert(place);
+  return record(node, found, opset, operands, scope);
 }
 
 std::vector<ValueRef> Importer::compute(const NodeProto& node, const Operator& found, int64_t opset,
-                                        const Operands& operands, Scope& scope) {
+                                        const Operands& operands, Scope& scope, bool varies) {
   std::vector<ValueRef> results;
-  bool varies = false;
-  for (const ValueRef& value : operands) varies |= value && value->varies;
   {
-    const Computing computing(capture_);
+    // What the first run computes must not be too much for later ones, which have larger sizes.
+    const uint64_t most = !varies ? allowance_left() : run_count_ == 1 ? kMostVarying : kMostSmall;
+    const Computing computing(capture_, most);
     NodeCall call(*this, scope, node, opset, operands, true);
-    for (Tensor& tensor : apply(found, call)) {
+    std::vector<Tensor> tensors = apply(found, call);
+    if (!varies) computed_bytes_ += computing.allocated();
+    for (Tensor& tensor : tensors) {
       if (tensor.is_empty_handle()) {
         results.push_back(nullptr);
         continue;
@@ -206,12 +315,11 @@ std::vector<ValueRef> Importer::record(const NodeProto& node, const Operator& fo
 std::vector<ValueRef> Importer::call_function(const NodeProto& node, const FunctionProto& function,
                                               const Operands& operands, Scope& scope) {
   if (function_depth_ >= kMaxCalls) throw InvalidArgument("the function calls itself");
-  Scope& inner = new_scope(nullptr, false);
+  Scope& inner = new_scope(nullptr, scope, &node, 0);
   inner.opsets = &function.opsets;
   for (const AttributeProto& attribute : function.defaults) inner.attributes[attribute.name] = &attribute;
-  const NodeCall call(*this, scope, node, 0, operands, false);
   for (const AttributeProto& attribute : node.attributes)
-    if (const AttributeProto* const given = call.attribute(attribute.name)) inner.attributes[attribute.name] = given;
+    if (const AttributeProto* const given = scope.resolve(attribute)) inner.attributes[attribute.name] = given;
   for (size_t i = 0; i < function.inputs.size() && i < operands.size(); ++i)
     if (operands[i]) inner.set(function.inputs[i], operands[i]);
   ++function_depth_;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "onnx/importer.h"
+#include "onnx/operators.h"
 
 namespace oneflow::onnx {
 
@@ -22,12 +23,18 @@ constexpr int64_t kLargestStep = 64;
 constexpr int64_t kLargestMinimum = 4096;
 // What one of them may have to be: a multiple of kFixedStep.
 constexpr int64_t kFixedStep = 16, kLargestFixed = 256;
+// How often other sizes are tried, and how many nodes run for that: these, or those of several captures of the model.
+constexpr int kMostAttempts = 100;
+constexpr int64_t kMostWork = 1000000, kMostRuns = 256;
+// Errors name this many operators.
+constexpr size_t kMostNamed = 20;
 
 // A size that the model leaves open.
 struct OpenSize {
   std::string name;
-  of_named_size range;  // `name` is unset
-  bool is_given;        // whether the caller has said what it can be
+  of_named_size range;    // `name` is unset
+  bool is_given;          // whether the caller has said what it can be
+  bool is_batch = false;  // whether it is the first dimension of an input
 
   bool is_fixed() const { return range.minimum == range.maximum; }
   int64_t example() const {
@@ -62,33 +69,70 @@ class Loader {
                         " of the format; versions up to " + std::to_string(kNewestFormat) + " are supported");
     for (size_t i = 0; i < options.value_count; ++i) add_value(options.value_names[i], options.values[i]);
     check_operators();
-    find_inputs(std::span(options.sizes, options.size_count));
+    add_sizes(options);
+    find_inputs();
+    importer_.emplace(model_, files_, given_);
   }
 
   // Some models only take sizes that are the same, multiples of a number, large, or a single one: that is tried.
   Graph load() {
     if (attempt() || attempt_with_one_batch()) return *found_;
-    std::vector<OpenSize*> free;
     for (OpenSize& size : sizes_)
-      if (!size.is_given) free.push_back(&size);
-    const auto attempt_all = [&](int64_t minimum, int64_t step) {
-      for (OpenSize* const size : free) size->range = {nullptr, minimum, INT64_MAX, step};
-      return attempt();
-    };
-    bool works = false;
-    for (int64_t step = 2; !works && !free.empty() && step <= kLargestStep; step *= 2) works = attempt_all(step, step);
-    for (int64_t least = 4 * kExampleSize; !works && !free.empty() && least <= kLargestMinimum; least *= 4)
-      works = attempt_all(least, 1);
-    if (works) {
-      for (OpenSize* const size : free) widen(*size);
-      return *found_;
-    }
-    if (first_error_->status() != OF_SHAPE_ERROR) throw *first_error_;
-    if (!fix_one(free)) throw shape_error();
+      if (!size.is_given) free_.push_back(&size);
+    if (!may_be_of_sizes(*first_error_) || free_.empty()) throw *first_error_;
+    if (!guess()) throw shape_error();
     return *found_;
   }
 
  private:
+  // Returns whether other sizes may help.
+  static bool may_be_of_sizes(const Error& error) {
+    return error.status() == OF_SHAPE_ERROR || error.status() == OF_INVALID_ARGUMENT ||
+           error.status() == OF_INDEX_OUT_OF_RANGE;
+  }
+
+  // Looks for sizes that the model takes.
+  bool guess() {
+    if (attempt_with_batch_of_one()) return true;
+    const auto attempt_all = [&](int64_t minimum, int64_t step) {
+      for (OpenSize* const size : free_) size->range = {nullptr, minimum, INT64_MAX, step};
+      return attempt();
+    };
+    const auto attempt_minimums = [&] {
+      for (int64_t least = 4 * kExampleSize; least <= kLargestMinimum; least *= 4) {
+        const int before = attempts_;
+        if (attempt_all(least, 1)) return true;
+        // What is said of all sizes alike is not about sizes.
+        if (attempts_ > before && std::string_view(last_error_->what()) == first_error_->what()) throw *first_error_;
+      }
+      return false;
+    };
+    const auto attempt_steps = [&] {
+      for (int64_t step = 2; step <= kLargestStep; step *= 2)
+        if (attempt_all(step, step)) return true;
+      return false;
+    };
+    // With any step, the first run has the same sizes.
+    if ((runs_of_first_ > 1 && attempt_steps()) || attempt_minimums()) {
+      for (OpenSize* const size : free_) widen(*size);
+      return true;
+    }
+    return fix_one();
+  }
+
+  void fix(OpenSize& size, int64_t value) { size.range = {nullptr, value, value, 1}; }
+
+  // Captures the model with a batch of one. Exporters leave the size open, though other sizes do not work.
+  bool attempt_with_batch_of_one() {
+    std::vector<OpenSize*> batches;
+    for (OpenSize* const size : free_)
+      if (size->is_batch) batches.push_back(size);
+    for (OpenSize* const size : batches) fix(*size, 1);
+    if (!batches.empty() && attempt()) return true;
+    for (OpenSize* const size : batches) size->range = {nullptr, 1, INT64_MAX, 1};
+    return false;
+  }
+
   // Captures the model with the same size for the first dimensions of all inputs, of which exporters make several
   // names.
   bool attempt_with_one_batch() {
@@ -107,11 +151,12 @@ class Loader {
   }
 
   // Gives one size the smallest of some common values with which the model takes any other sizes.
-  bool fix_one(const std::vector<OpenSize*>& free) {
-    for (OpenSize* const size : free) size->range = {nullptr, 1, INT64_MAX, 1};
+  bool fix_one() {
+    for (OpenSize* const size : free_) size->range = {nullptr, 1, INT64_MAX, 1};
     for (int64_t value = kFixedStep; value <= kLargestFixed; value += kFixedStep)
-      for (OpenSize* const size : free) {
-        const of_named_size before = std::exchange(size->range, {nullptr, value, value, 1});
+      for (OpenSize* const size : free_) {
+        const of_named_size before = size->range;
+        fix(*size, value);
         if (attempt()) return true;
         size->range = before;
       }
@@ -120,15 +165,44 @@ class Loader {
 
   // Captures the model with the sizes as they are, and returns whether that is possible.
   bool attempt() {
+    const int64_t most_work = std::max(kMostWork, kMostRuns * importer_->largest_run());
+    if (first_error_ && (attempts_ == kMostAttempts || importer_->work() - work_of_first_ > most_work)) return false;
+    ++attempts_;
     try {
-      found_ = capture();
+      found_ = capture_until_known();
       return true;
     } catch (const TooManyNodes&) {
       throw;
     } catch (const Error& error) {
-      if (!first_error_) first_error_ = error;
-      return false;
+      last_error_ = error;
     }
+    if (!first_error_) {
+      first_error_ = last_error_;
+      runs_of_first_ = importer_->run_count();
+      work_of_first_ = importer_->work();
+    }
+    return false;
+  }
+
+  // Each time it starts again, more of the model's constants are known to follow from sizes.
+  Graph capture_until_known() {
+    for (bool again = false;; again = true) {
+      try {
+        return capture(again);
+      } catch (const StartAgain&) {
+      }
+    }
+  }
+
+  // Returns what the graph says of sizes that have been fixed, in its errors, too.
+  std::string note() const {
+    std::string fixed;
+    for (const OpenSize* const size : free_)
+      if (size->is_fixed())
+        fixed += (fixed.empty() ? "" : ", ") + size->name + " = " + std::to_string(size->range.minimum);
+    return fixed.empty() ? ""
+                         : "the model does not work for all sizes, and was loaded with " + fixed +
+                               "; `sizes` of load says which ones it should have";
   }
 
   // Returns the error of the first attempt, with the sizes that the caller might give.
@@ -190,13 +264,15 @@ class Loader {
     const auto note = [&](const NodeProto& node, int64_t opset) {
       const std::string key = std::string(node.domain) + "." + std::string(node.type);
       if (missing[key]++) return;
-      const std::string nearest = nearest_operator(node.type);
+      if (missing.size() > kMostNamed) return;
+      const std::string help = suggestion(node.domain, node.type, opset);
       text += (text.empty() ? "" : "; ") + describe(node, opset);
-      if (!nearest.empty()) text += ", of which the nearest is " + nearest;
+      if (!help.empty()) text += ", " + help;
     };
     visit(model_.graph, model_.opsets, note);
     for (const FunctionProto& function : model_.functions)
       for (const NodeProto& node : function.nodes) visit(node, function.opsets, note);
+    if (missing.size() > kMostNamed) text += "; and " + std::to_string(missing.size() - kMostNamed) + " others";
     if (!missing.empty()) throw Unsupported("operators that cannot be loaded: " + text);
   }
 
@@ -213,24 +289,49 @@ class Loader {
       for (const GraphProto& graph : attribute.graphs) visit(graph, opsets, note);
   }
 
+  // Returns the name of the size that one is said to be equal to, or itself.
+  const std::string& representative(const std::string& name) const {
+    const std::string* found = &name;
+    for (size_t step = 0; step <= equal_.size(); ++step) {
+      const auto next = equal_.find(*found);
+      if (next == equal_.end()) return *found;
+      found = &next->second;
+    }
+    throw InvalidArgument("sizes: '" + name + "' is said to be equal to itself");
+  }
+
   // Returns the number of a size by its name, which is new or known.
-  int size_number(const std::string& name, std::span<const of_named_size> given, std::string_view name_in_model) {
-    for (size_t i = 0; i < sizes_.size(); ++i)
-      if (sizes_[i].name == name) return static_cast<int>(i);
+  int size_number(const std::string& name) {
+    const auto [found, is_new] = size_numbers_.try_emplace(name, static_cast<int>(sizes_.size()));
+    if (!is_new) return found->second;
     OpenSize size{name, {nullptr, 1, INT64_MAX, 1}, false};
-    for (const of_named_size& range : given) {
-      if (range.name != name && range.name != name_in_model) continue;
-      if (range.minimum < 0 || range.maximum < range.minimum || range.step < 1)
-        throw InvalidArgument("sizes: '" + name + "' must have 0 <= minimum <= maximum and step >= 1");
-      size.range = {nullptr, range.minimum, range.maximum, range.step};
+    if (const auto given = given_sizes_.find(name); given != given_sizes_.end()) {
+      size.range = given->second;
       size.is_given = true;
     }
     sizes_.push_back(size);
-    return static_cast<int>(sizes_.size()) - 1;
+    return found->second;
   }
 
-  void find_inputs(std::span<const of_named_size> given) {
-    std::set<std::string> known_names;
+  // Notes what the caller says of sizes, by the names that they have here.
+  void add_sizes(const of_onnx_load_options& options) {
+    for (const of_named_size& range : std::span(options.sizes, options.size_count)) {
+      const std::string name = word_of(range.name);
+      if (range.minimum < 0 || range.maximum < range.minimum || range.step < 1)
+        throw InvalidArgument("sizes: '" + name + "' must have 0 <= minimum <= maximum and step >= 1");
+      given_sizes_[name] = {nullptr, range.minimum, range.maximum, range.step};
+      said_.emplace_back(range.name);
+    }
+    for (const of_equal_sizes& pair : std::span(options.equal_sizes, options.equal_size_count)) {
+      equal_[word_of(pair.name)] = word_of(pair.other);
+      said_.emplace_back(pair.name);
+      said_.emplace_back(pair.other);
+    }
+  }
+
+  void find_inputs() {
+    std::set<std::string> known_names;  // in the model, and here
+    std::vector<std::string> own_names;
     for (const ValueProto* const input : open_inputs(model_, given_)) {
       const std::string name(input->name);
       if (!input->is_tensor) throw Unsupported("the input '" + name + "' is not a tensor");
@@ -246,33 +347,39 @@ class Loader {
         // Some exporters name all unknown sizes "?".
         const bool has_name = dimension.name.find_first_not_of("?") != std::string_view::npos;
         const std::string in_model = has_name ? std::string(dimension.name) : name + "_" + std::to_string(dim);
-        const int number = size_number(word_of(in_model), given, in_model);
-        known_names.insert({in_model, word_of(in_model)});
+        const std::string own = word_of(in_model);
+        const int number = size_number(representative(own));
+        sizes_[static_cast<size_t>(number)].is_batch |= dim == 0;
+        if (known_names.insert(own).second) own_names.push_back(own);
+        known_names.insert(in_model);
         open.sizes.push_back(0);
         open.open.push_back(number);
       }
       inputs_.push_back(std::move(open));
     }
-    for (const of_named_size& range : given) {
-      if (known_names.contains(range.name)) continue;
+    for (const std::string& said : said_) {
+      if (known_names.contains(said)) continue;
       std::string names;
-      for (const OpenSize& size : sizes_) names += (names.empty() ? "" : ", ") + size.name;
-      throw InvalidArgument("sizes: the model has no open size '" + std::string(range.name) + "'; it has " +
+      for (const std::string& name : own_names) names += (names.empty() ? "" : ", ") + name;
+      throw InvalidArgument("sizes: the model has no open size '" + said + "'; it has " +
                             (names.empty() ? "none" : names));
     }
+    for (const auto& [name, other] : equal_)
+      if (given_sizes_.contains(name))
+        throw InvalidArgument("sizes: '" + name + "' is said to be equal to '" + other +
+                              "', and has values of its own");
   }
 
-  Graph capture() {
+  Graph capture(bool again) {
     std::vector<of_named_size> ranges;
     std::vector<int> numbers(sizes_.size(), -1);
     std::vector<int64_t> examples;
+    std::set<int> used;
+    for (const OpenInput& input : inputs_) used.insert(input.open.begin(), input.open.end());
     for (size_t i = 0; i < sizes_.size(); ++i) {
       const OpenSize& size = sizes_[i];
       examples.push_back(size.example());
-      const auto has_size = [&](const OpenInput& input) {
-        return std::ranges::find(input.open, static_cast<int>(i)) != input.open.end();
-      };
-      if (size.is_fixed() || std::ranges::none_of(inputs_, has_size)) continue;
+      if (size.is_fixed() || !used.contains(static_cast<int>(i))) continue;
       numbers[i] = static_cast<int>(ranges.size());
       ranges.push_back({size.name.c_str(), size.range.minimum, size.range.maximum, size.range.step});
     }
@@ -297,6 +404,8 @@ class Loader {
     options.size_count = ranges.size();
     options.dimensions = dimensions.data();
     options.dimension_count = dimensions.size();
+    const std::string said = note();
+    if (!said.empty()) options.note = said.c_str();
     const auto dictionary = [](size_t count) {
       std::vector<of_file_node> nodes(count + 1);
       nodes[0].kind = OF_NODE_DICTIONARY;
@@ -308,9 +417,9 @@ class Loader {
       nodes[i + 1].key = inputs_[i].name.c_str();
       nodes[i + 1].as.tensor = tensors[i].get();
     }
-    Importer importer(model_, files_, given_, !ranges.empty());
+    importer_->start(!ranges.empty(), again);
     const auto run = [&](of_capture capture, const std::vector<Tensor>& given, auto&& end) {
-      const std::vector<Tensor> outputs = importer.run(capture, given);
+      const std::vector<Tensor> outputs = importer_->run(capture, given);
       std::vector<of_file_node> results = dictionary(outputs.size());
       std::vector<std::string> names;
       for (const ValueProto& output : model_.graph.outputs) names.emplace_back(output.name);
@@ -331,8 +440,17 @@ class Loader {
   std::map<std::string, Tensor> given_;
   std::vector<OpenInput> inputs_;
   std::vector<OpenSize> sizes_;
+  std::map<std::string, int> size_numbers_;
+  // What the caller says of sizes: values, which are equal, and the names in it.
+  std::map<std::string, of_named_size> given_sizes_;
+  std::map<std::string, std::string> equal_;
+  std::vector<std::string> said_;
+  std::optional<Importer> importer_;
+  std::vector<OpenSize*> free_;  // the sizes of which nothing is said
   std::optional<Graph> found_;
-  std::optional<Error> first_error_;
+  std::optional<Error> first_error_, last_error_;
+  int attempts_ = 0, runs_of_first_ = 0;
+  int64_t work_of_first_ = 0;
 };
 
 }  // namespace

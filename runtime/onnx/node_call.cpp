@@ -10,6 +10,7 @@ namespace oneflow::onnx {
 namespace {
 
 constexpr int64_t kMaxTable = int64_t{1} << 25;
+constexpr int64_t kMaxList = 65536;
 constexpr int64_t kMaxSteps = 32768;  // each becomes tens of calls of the graph
 
 }  // namespace
@@ -73,8 +74,21 @@ const Tensor& NodeCall::known(size_t position) const {
   return found.known;
 }
 
+bool NodeCall::can_read(size_t position) const {
+  const Tensor& found = known(position);
+  return static_cast<uint64_t>(found.count()) <= importer_.allowance() / of_dtype_size(found.dtype());
+}
+
+const Tensor& NodeCall::list(size_t position) const {
+  const Tensor& found = known(position);
+  if (found.count() > kMaxList)
+    throw InvalidArgument("'" + value(position)->name + "' has " + std::to_string(found.count()) +
+                          " numbers, which are too many for sizes or axes");
+  return found;
+}
+
 std::vector<int64_t> NodeCall::integers(size_t position) const {
-  return computed([&] { return to_integers(known(position)); });
+  return computed([&] { return to_integers(list(position)); });
 }
 
 int64_t NodeCall::integer(size_t position) const {
@@ -90,21 +104,10 @@ std::optional<std::vector<int64_t>> NodeCall::optional_integers(size_t position)
   return integers(position);
 }
 
-void NodeCall::consider_size(int64_t elements) const {
-  if (!computes_) return;
-  const bool varies = std::ranges::any_of(operands_, [](const ValueRef& value) { return value && value->varies; });
-  if (varies && importer_.is_too_large(node_, elements)) throw TooLargeToCompute();
-}
-
 const AttributeProto* NodeCall::attribute(std::string_view name) const {
   const auto found = std::ranges::find(node_.attributes, name, &AttributeProto::name);
   if (found == node_.attributes.end()) return nullptr;
-  if (found->referred.empty()) return &*found;
-  for (const Scope* scope = &scope_; scope; scope = scope->outer()) {
-    if (const auto given = scope->attributes.find(found->referred); given != scope->attributes.end())
-      return given->second;
-  }
-  return nullptr;
+  return scope_.resolve(*found);
 }
 
 const AttributeProto* NodeCall::attribute(std::string_view name, AttributeType type) const {
@@ -172,7 +175,8 @@ std::optional<std::vector<int64_t>> NodeCall::axes(size_t position) const {
   return has(position) ? integers(position) : integers("axes");
 }
 
-std::vector<ValueRef> NodeCall::run_graph(std::string_view name, const std::vector<ValueRef>& inputs) const {
+std::vector<ValueRef> NodeCall::run_graph(std::string_view name, const std::vector<ValueRef>& inputs,
+                                          int64_t step) const {
   const AttributeProto* const found = attribute(name, AttributeType::kGraph);
   if (!found || found->graphs.empty())
     throw InvalidArgument("it must have a graph as its attribute '" + std::string(name) + "'");
@@ -180,12 +184,28 @@ std::vector<ValueRef> NodeCall::run_graph(std::string_view name, const std::vect
   if (graph.inputs.size() != inputs.size())
     throw InvalidArgument("the graph '" + std::string(name) + "' must have " + std::to_string(inputs.size()) +
                           " inputs, got " + std::to_string(graph.inputs.size()));
-  Scope& inner = importer_.new_scope(&scope_, false);
+  Scope& inner = importer_.new_scope(&scope_, scope_, &graph, step);
   for (size_t i = 0; i < inputs.size(); ++i) inner.set(graph.inputs[i].name, inputs[i]);
   return importer_.run_graph(graph, inner);
 }
 
+void NodeCall::decide(int64_t decision) const { importer_.decide(node_, scope_, decision); }
+
+bool NodeCall::is_constant(const std::vector<double>& key, int64_t count) const {
+  if (computes_) return importer_.has_room(count);
+  if (importer_.is_constant(node_, scope_, constant_count_, key, count)) return true;
+  ++constant_count_;
+  return false;
+}
+
+Tensor NodeCall::constant(const std::vector<double>& key, int64_t count, const std::function<Tensor()>& make) const {
+  if (!computes_) return importer_.make_constant(node_, scope_, constant_count_++, key, count, make);
+  if (!importer_.has_room(count)) throw Unsupported("it needs a table of numbers that is too large for this model");
+  return make();
+}
+
 of_capture NodeCall::capture() const { return importer_.capture(); }
+uint64_t NodeCall::most_bytes() const { return importer_.allowance(); }
 
 const Tensor& NodeCall::shape_source(size_t position) const {
   const Value& found = *value(position);

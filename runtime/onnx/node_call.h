@@ -4,6 +4,7 @@
 
 #include <oneflow/graph.h>
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,16 +21,27 @@ class Scope;
 
 using Operands = std::vector<ValueRef>;  // null for those that are left out
 
-// Says that known operands give too large a result to be computed while loading.
-struct TooLargeToCompute {};
-
 // Lets calls compute, instead of being recorded, for as long as the object lives.
 class Computing {
  public:
-  explicit Computing(of_capture capture) : capture_(capture) { check(of_capture_pause(capture_, true)); }
+  // A call that needs more than so many bytes, together with those before, fails with OF_OUT_OF_MEMORY.
+  Computing(of_capture capture, uint64_t most) : capture_(capture) {
+    check(of_capture_limit(capture_, most, nullptr));
+    check(of_capture_pause(capture_, true));
+  }
   Computing(const Computing&) = delete;
   Computing& operator=(const Computing&) = delete;
-  ~Computing() { of_capture_pause(capture_, false); }
+  ~Computing() {
+    of_capture_limit(capture_, UINT64_MAX, nullptr);
+    of_capture_pause(capture_, false);
+  }
+
+  // Ends the limit, and returns how many bytes the calls have allocated.
+  uint64_t allocated() const {
+    uint64_t bytes = 0;
+    check(of_capture_limit(capture_, UINT64_MAX, &bytes));
+    return bytes;
+  }
 
  private:
   const of_capture capture_;
@@ -57,6 +69,10 @@ class NodeCall {
   std::vector<Tensor> tensors(size_t first = 0) const;
   // Returns the elements of an operand, which must be known.
   const Tensor& known(size_t position) const;
+  // The same of sizes, axes or other numbers for dimensions, which are few.
+  const Tensor& list(size_t position) const;
+  // Returns whether the model justifies the memory of all elements of a known operand, which may be a view of fewer.
+  bool can_read(size_t position) const;
   std::vector<int64_t> integers(size_t position) const;
   int64_t integer(size_t position) const;
   double number(size_t position) const;
@@ -64,8 +80,6 @@ class NodeCall {
   std::optional<std::vector<int64_t>> optional_integers(size_t position) const;
   int64_t integer_or(size_t position, int64_t otherwise) const { return has(position) ? integer(position) : otherwise; }
   double number_or(size_t position, double otherwise) const { return has(position) ? number(position) : otherwise; }
-  // Throws TooLargeToCompute if a result of this number of elements should be left to the graph.
-  void consider_size(int64_t elements) const;
 
   // ---- attributes
 
@@ -92,17 +106,26 @@ class NodeCall {
 
   size_t result_count() const { return node_.outputs.size(); }
   bool wants(size_t result) const { return result < node_.outputs.size() && !node_.outputs[result].empty(); }
-  // Runs a graph that is an attribute.
-  std::vector<ValueRef> run_graph(std::string_view attribute, const std::vector<ValueRef>& inputs) const;
+  // Runs a graph that is an attribute, as step `step` of a loop.
+  std::vector<ValueRef> run_graph(std::string_view attribute, const std::vector<ValueRef>& inputs,
+                                  int64_t step = 0) const;
+  // See Importer::decide().
+  void decide(int64_t decision) const;
   // Whether the model has sizes that vary.
   bool sizes_vary() const;
   // Returns what a function computes from elements, without recording it.
   template <class Function>
   auto computed(Function&& function) const {
     if (computes_) return function();
-    const Computing computing(capture());
+    const Computing computing(capture(), most_bytes());
     return function();
   }
+  // Returns whether a table of `count` numbers can be a constant: it is not too large, and `key`, from which its
+  // elements follow, is the same in all runs. If not, the node needs other calls, which compute what would be the
+  // constant; a node that has none asks for it all the same, which is an error.
+  bool is_constant(const std::vector<double>& key, int64_t count) const;
+  // Returns the constant of `count` numbers that make() computes.
+  Tensor constant(const std::vector<double>& key, int64_t count, const std::function<Tensor()>& make) const;
   // Returns an operand for its sizes, without recording it.
   const Tensor& shape_source(size_t position) const;
   // Makes a value of known elements, or of a tensor of the graph.
@@ -111,6 +134,7 @@ class NodeCall {
 
  private:
   of_capture capture() const;
+  uint64_t most_bytes() const;  // see Importer::allowance()
 
   Importer& importer_;
   Scope& scope_;
@@ -118,6 +142,7 @@ class NodeCall {
   const int64_t opset_;
   const Operands& operands_;
   const bool computes_;
+  mutable size_t constant_count_ = 0;
 };
 
 // Returns a dimension between 0 and rank - 1. Throws IndexOutOfRange.

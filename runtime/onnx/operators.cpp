@@ -1,8 +1,8 @@
 #include "onnx/operators.h"
 
-#include <algorithm>
+#include <oneflow/front_end.h>
+
 #include <array>
-#include <numeric>
 #include <unordered_map>
 
 namespace oneflow::onnx {
@@ -13,21 +13,6 @@ constexpr std::array kFamilies{elementwise_operators, logic_operators,   shape_o
                                reduction_operators,   product_operators, window_operators,   normalization_operators,
                                recurrent_operators,   control_operators, creation_operators, image_operators,
                                signal_operators,      loss_operators,    attention_operators};
-
-// Returns how many letters must be inserted, removed or replaced to get from one word to another.
-size_t edit_distance(std::string_view from, std::string_view to) {
-  std::vector<size_t> row(to.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 0; i < from.size(); ++i) {
-    size_t diagonal = std::exchange(row[0], i + 1);
-    for (size_t j = 0; j < to.size(); ++j) {
-      const size_t replaced = diagonal + (from[i] != to[j]);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
 
 }  // namespace
 
@@ -55,18 +40,18 @@ const Operator* find_function(std::string_view function) {
   return nullptr;
 }
 
-std::string nearest_operator(std::string_view name) {
-  std::string_view best;
-  size_t least = name.size();
-  for (const auto family : kFamilies) {
-    for (const Operator& op : family()) {
-      const size_t distance = edit_distance(name, op.name);
-      if (distance >= least) continue;
-      least = distance;
-      best = op.name;
-    }
-  }
-  return std::string(best);
+std::string suggestion(std::string_view domain, std::string_view name, int64_t opset) {
+  static const std::vector<const char*> names = [] {
+    std::vector<const char*> all;
+    for (const auto family : kFamilies)
+      for (const Operator& op : family()) all.push_back(op.name.data());
+    return all;
+  }();
+  const Operator* const newest = find_operator(domain, name, INT64_MAX);
+  if (newest && newest->since > opset)
+    return "which is an operator of opset " + std::to_string(newest->since) + " and later ones";
+  const int32_t nearest = of_nearest_name(std::string(name).c_str(), names.data(), names.size());
+  return nearest < 0 ? "" : std::string("of which the nearest is ") + names[static_cast<size_t>(nearest)];
 }
 
 }  // namespace oneflow::onnx

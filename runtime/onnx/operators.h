@@ -35,8 +35,9 @@ constexpr Operator ours(const char* name, const char* function, int64_t since = 
 const Operator* find_operator(std::string_view domain, std::string_view name, int64_t opset);
 // Returns the operator that takes the same operands as one of ours; null if there is none.
 const Operator* find_function(std::string_view function);
-// Returns the name of an operator that is spelled most like another one.
-std::string nearest_operator(std::string_view name);
+// Returns what helps with an operator that cannot be loaded: the opset that has it, or one that is spelled alike; an
+// empty text for others.
+std::string suggestion(std::string_view domain, std::string_view name, int64_t opset);
 
 // The operators by family.
 std::span<const Operator> elementwise_operators();

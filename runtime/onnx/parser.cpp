@@ -285,6 +285,7 @@ FunctionProto read_function(pbf_reader message) {
         break;
       case 10:
         function.domain = text_of(message);
+        if (function.domain == "ai.onnx") function.domain = "";
         break;
       case 11:
         function.defaults.push_back(read_attribute(message.get_message(), 0));
@@ -316,6 +317,8 @@ ModelProto read_model(pbf_reader message) {
         message.skip();
     }
   if (!has_graph) throw InvalidArgument("it has no graph");
+  for (size_t i = 0; i < model.functions.size(); ++i)
+    model.function_numbers.try_emplace({model.functions[i].domain, model.functions[i].name}, i);
   return model;
 }
 
@@ -334,11 +337,8 @@ auto read_all(std::span<const char> bytes, Read&& read) {
 }  // namespace
 
 const FunctionProto* ModelProto::find_function(const NodeProto& node) const {
-  for (const FunctionProto& function : functions)
-    if (function.name == node.type &&
-        (function.domain == node.domain || (function.domain == "ai.onnx" && node.domain.empty())))
-      return &function;
-  return nullptr;
+  const auto found = function_numbers.find({node.domain, node.type});
+  return found == function_numbers.end() ? nullptr : &functions[found->second];
 }
 
 ModelProto parse_model(std::span<const char> bytes) {

@@ -71,7 +71,7 @@ uint64_t parse_number(std::string_view text) {
   return number;
 }
 
-std::span<const char> external_bytes(const TensorProto& proto, ModelFiles& files) {
+ExternalRange external_range(const TensorProto& proto, ModelFiles& files) {
   const auto find = [&](std::string_view key) { return proto.external.find(key); };
   const auto none = proto.external.end();
   if (find("location") == none) throw InvalidArgument("external data must have a location");
@@ -93,21 +93,35 @@ ElementType element_type_of(DType dtype) { return std::ranges::find(kTypes, dtyp
 
 Tensor to_tensor(const TensorProto& proto, ModelFiles& files) {
   const DType dtype = dtype_of(proto.type);
-  std::string numbers;
-  std::span<const char> bytes(proto.raw);
-  if (proto.is_external) {
-    bytes = external_bytes(proto, files);
-  } else if (proto.raw.empty()) {
-    numbers = bytes_of_numbers(proto);
-    bytes = numbers;
-  }
   uint64_t expected = of_dtype_size(dtype);
   for (const int64_t size : proto.sizes)
     if (size < 0 || __builtin_mul_overflow(expected, static_cast<uint64_t>(size), &expected))
       throw InvalidArgument("the tensor '" + std::string(proto.name) + "' has impossible sizes");
-  if (bytes.size() != expected)
-    throw InvalidArgument("the tensor '" + std::string(proto.name) + "' must have " + std::to_string(expected) +
-                          " bytes of elements, got " + std::to_string(bytes.size()));
+  const auto check_bytes = [&](uint64_t found) {
+    if (found != expected)
+      throw InvalidArgument("the tensor '" + std::string(proto.name) + "' must have " + std::to_string(expected) +
+                            " bytes of elements, got " + std::to_string(found));
+  };
+  std::string numbers;
+  std::span<const char> bytes(proto.raw);
+  if (proto.is_external) {
+    const ExternalRange range = external_range(proto, files);
+    check_bytes(range.bytes);
+    if (dtype != bool_) {  // any byte of a file may be a bool, but only 0 and 1 are bools in memory
+      const Tensor tensor = empty(proto.sizes, dtype, of_device{});
+      void* memory = nullptr;
+      check(of_tensor_mutable_data(tensor.get(), &memory));
+      range.file.read(range.offset, {static_cast<char*>(memory), range.bytes});
+      return tensor.to(of_default_device());
+    }
+    numbers.resize(range.bytes);
+    range.file.read(range.offset, numbers);
+    bytes = numbers;
+  } else if (proto.raw.empty()) {
+    numbers = bytes_of_numbers(proto);
+    bytes = numbers;
+  }
+  check_bytes(bytes.size());
   of_tensor_source source{};
   source.struct_size = sizeof source;
   source.dtype = dtype;

@@ -14,7 +14,8 @@ DType dtype_of(ElementType type);
 // Returns the element type of a dtype.
 ElementType element_type_of(DType dtype);
 
-// Returns a tensor with the elements of one in a model. Throws InvalidArgument if their number or size is wrong.
+// Returns a tensor with the elements of one in a model, whose memory in the file is released: it can be called once.
+// Throws InvalidArgument if their number or size is wrong.
 Tensor to_tensor(const TensorProto& proto, ModelFiles& files);
 
 }  // namespace oneflow::onnx

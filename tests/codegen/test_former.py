@@ -94,8 +94,8 @@ def test_ids_do_not_depend_on_former_signatures() -> None:
             "9:80: unknown argument 'inputs'; did you mean 'input'?",
         ),
         (
-            '{operator: "f: f(Tensor aa, Tensor other) -> Tensor", renames: {a: input}}',
-            "9:78: unknown former argument 'a'; did you mean 'aa'?",
+            '{operator: "f: f(Tensor aa, Tensor other) -> Tensor", renames: {ab: input}}',
+            "9:78: unknown former argument 'ab'; did you mean 'aa'?",
         ),
         (
             '{operator: "f: f(Tensor input, Tensor other, Tensor x) -> Tensor"}',

@@ -122,6 +122,28 @@ def test_sharded_files() -> None:
         assert file.names == ["c", "a", "b"]
 
 
+def test_files_of_an_index_can_be_links_within_the_folder() -> None:
+    """A link could lead to any file of the system."""
+    for folder in ("own", "blobs", "named"):
+        Path(folder).mkdir()
+    for path in ("secret", "own/file", "blobs/1"):
+        safetensors.numpy.save_file({"a": np.arange(3.0)}, path)
+    index_of({"a": "m-1.safetensors"})
+    index = Path("m.safetensors.index.json").rename("own/m.safetensors.index.json")
+    link = Path("own/m-1.safetensors")
+    link.symlink_to("file")
+    assert flow.load(index)["a"].tolist() == [0, 1, 2]
+    link.unlink()
+    link.symlink_to(Path("secret").absolute())
+    with pytest.raises(flow.InvalidArgument, match=r"'m-1\.safetensors' is a link that leads out of the folder"):
+        flow.load(index)
+    # Caches of downloads keep all files in one folder, and link to them under their names.
+    Path("blobs/2").write_bytes(index.read_bytes())
+    Path("named/m-1.safetensors").symlink_to("../blobs/1")
+    Path("named/m.safetensors.index.json").symlink_to("../blobs/2")
+    assert flow.load("named/m.safetensors.index.json")["a"].tolist() == [0, 1, 2]
+
+
 @pytest.mark.parametrize(
     ("weights", "text"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,17 @@ def size_range(bounds: list[int]) -> range:
 
 
 def options(case: dict[str, Any]) -> dict[str, Any]:
-    sizes = {name: size if isinstance(size, int) else size_range(size) for name, size in case.get("with", {}).items()}
+    sizes = {name: size_range(size) if isinstance(size, list) else size for name, size in case.get("with", {}).items()}
     return {"sizes": sizes, "values": case.get("values", {})}
 
 
 @pytest.mark.parametrize("case", CASES["loads"], ids=lambda case: case["file"])
 def test_a_model_loads(case: dict[str, Any], tmp_path: Path) -> None:
-    graph = flow.onnx.load(path(case), **options(case))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        graph = flow.onnx.load(path(case), **options(case))
+    assert graph.note == case.get("note", "")
+    assert [str(each.message) for each in caught] == [f"load: {graph.note}"] * (graph.note != "")
     assert {each.name: list(each.shape) for each in graph.inputs} == case["shapes"]
     assert [list(each.shape) for each in graph.outputs] == list(case["outputs"].values())
     assert graph.sizes == {name: size_range(bounds) for name, bounds in case["sizes"].items()}
@@ -68,8 +73,9 @@ def refuses(text: str, **arguments: Any) -> None:
 def test_wrong_arguments() -> None:
     refuses("load: sizes must be dict or None, got int", sizes=3)
     refuses("load: values must be dict or None, got list", values=[1])
-    for size in (0, -1, 1.5, True, "3", range(3, 3), range(9, 3, -1)):
-        text = f"load: sizes['batch'] must be a positive int or a range that is not empty, got {size!a}"
+    for size in (0, -1, 1.5, True, b"3", range(3, 3), range(9, 3, -1)):
+        wanted = "a positive int, a range that is not empty, or the name of a size"
+        text = f"load: sizes['batch'] must be {wanted}, got {size!a}"
         refuses(text, sizes={"batch": size})
     with pytest.raises(flow.TypeMismatch):
         flow.onnx.load(3)  # type: ignore[arg-type]

@@ -116,14 +116,14 @@ class TensorFile {
   #readArguments(method, name, options) {
     const {device, mmap} = optionsOf(method, options, ['device', 'mmap']);
     const {position} = this.#entry(method, name);
-    return [this.#handle, [position], codeOrDefault(method, device), !flagOf(method, 'mmap', mmap, true)];
+    return [this.#handle, [position], codeOrDefault(method, device), flagOf(method, 'mmap', mmap, false)];
   }
 
   #loadArguments(method, options) {
     const {device, mmap, flat} = optionsOf(method, options, ['device', 'mmap', 'flat']);
     const nodes = native.fileNodes(this.#open(method), flagOf(method, 'flat', flat, false));
     const positions = nodes.filter(({kind}) => kind === TENSOR).map(({entry}) => entry);
-    return [nodes, this.#handle, positions, codeOrDefault(method, device), !flagOf(method, 'mmap', mmap, true)];
+    return [nodes, this.#handle, positions, codeOrDefault(method, device), flagOf(method, 'mmap', mmap, false)];
   }
 
   static #restore(nodes, slots) {

@@ -102,6 +102,10 @@ class Graph {
     return Object.fromEntries(values.map(({name}, i) => [name, wrapSlot(native.graphConstant(this.#handle, i))]));
   }
 
+  get note() {
+    return native.graphNote(this.#handle);
+  }
+
   get sizes() {
     const sizes = native.graphSizes(this.#handle);
     return Object.fromEntries(sizes.map(({name, minimum, maximum, step}) => [
@@ -418,15 +422,18 @@ function capture(fn, exampleInputs, options) {
   return newGraph(native.finishCapture(running));
 }
 
+/** Returns the arguments of the native function. */
+function loadArguments(method, path, options) {
+  const {verify, mmap} = optionsOf(method, options, ['verify', 'mmap']);
+  return [pathOf(method, path), flagOf(method, 'verify', verify, false), flagOf(method, 'mmap', mmap, false)];
+}
+
 function load(path, options) {
-  const {verify} = optionsOf('load', options, ['verify']);
-  return newGraph(native.loadGraph(pathOf('load', path), flagOf('load', 'verify', verify, false)));
+  return newGraph(native.loadGraph(...loadArguments('load', path, options)));
 }
 
 async function loadAsync(path, options) {
-  const {verify} = optionsOf('loadAsync', options, ['verify']);
-  const flag = flagOf('loadAsync', 'verify', verify, false);
-  return newGraph(await traced(native.loadGraphAsync(pathOf('loadAsync', path), flag)));
+  return newGraph(await traced(native.loadGraphAsync(...loadArguments('loadAsync', path, options))));
 }
 
 function rule(left, right, exampleInputs, options) {

@@ -893,8 +893,9 @@ export interface ReadFileOptions {
   /** The device of the tensors; by default the default device. */
   device?: DeviceLike | null;
   /**
-   * Whether tensors on the host share the memory of the file, which must then not be overwritten in place. A write to
-   * such a tensor copies it. The default is true.
+   * Whether tensors on the host share the memory of the file, which is read when they are first used. It must then not
+   * be truncated or overwritten in place, which can end the process. A write to such a tensor copies it. The default is
+   * false.
    */
   mmap?: boolean | null;
 }
@@ -985,6 +986,13 @@ export interface SizeRange {
   max?: number;
   /** How far they are apart. Default: 1. */
   step?: number;
+}
+/** The options of `graph.load()`. */
+export interface LoadGraphOptions {
+  /** Whether the constants are compared with their checksum. */
+  verify?: boolean | null;
+  /** Whether constants on the host share the memory of the file; see `ReadFileOptions`. */
+  mmap?: boolean | null;
 }
 /** The options of `graph.capture()`. */
 export interface CaptureOptions {
@@ -1103,6 +1111,11 @@ export namespace graph {
     readonly states: GraphValue[];
     /** The tensors that the graph holds, by their names. */
     readonly constants: Record<string, Tensor>;
+    /**
+     * What `onnx.load()` has found out about sizes, such as that one is fixed; empty for other graphs. Files do not keep
+     * it.
+     */
+    readonly note: string;
     /** The named sizes, with the values that they can have. */
     readonly sizes: Record<string, Required<SizeRange>>;
     /**
@@ -1179,13 +1192,13 @@ export namespace graph {
    */
   function capture(fn: (...inputs: any[]) => TensorTree, exampleInputs: TensorTree, options?: CaptureOptions): Graph;
   /**
-   * Loads a graph that `Graph.save()` has written. Its constants share the memory of the file. With `verify`, all of
-   * the file is read and compared with its checksum. Throws FileError if the file cannot be read, InvalidArgument if it
-   * is malformed, damaged, or of another version.
+   * Loads a graph that `Graph.save()` has written. With `verify`, its constants are compared with their checksum. With
+   * `mmap`, they share the memory of the file: see `ReadFileOptions`. Throws FileError if the file cannot be read,
+   * InvalidArgument if it is malformed, damaged, or of another version.
    */
-  function load(path: string | URL, options?: {verify?: boolean | null}): Graph;
+  function load(path: string | URL, options?: LoadGraphOptions): Graph;
   /** Loads a graph on another thread. */
-  function loadAsync(path: string | URL, options?: {verify?: boolean | null}): Promise<Graph>;
+  function loadAsync(path: string | URL, options?: LoadGraphOptions): Promise<Graph>;
   /** A rule of the program; see `rule()`. */
   class Rule {
     private constructor();
@@ -1218,11 +1231,12 @@ export namespace graph {
 /** The options of `onnx.load()`. */
 export interface OnnxLoadOptions {
   /**
-   * What is known of sizes that the model leaves open, by their names: a number, or the values that a size can have. A
-   * size without a name in the model is called by its input and dimension: `'x_0'`. Others may have any value; where
-   * the model works only for multiples of a number, `Graph.sizes` says so.
+   * What is known of sizes that the model leaves open, by their names: a number, the values that a size can have, or the
+   * name of another size that is equal. A size without a name in the model is called by its input and dimension:
+   * `'x_0'`. Others may have any value; where the model works only for multiples of a number, `Graph.sizes` says so, and
+   * where it works only for one that is found by trying, a warning and `Graph.note`.
    */
-  sizes?: Record<string, number | SizeRange> | Map<string, number | SizeRange> | null;
+  sizes?: Record<string, number | string | SizeRange> | Map<string, number | string | SizeRange> | null;
   /** Inputs of the model that become constants: those whose elements decide on shapes or branches. */
   values?: Record<string, TensorLike> | Map<string, TensorLike> | null;
 }

@@ -24,7 +24,7 @@ function namedItems(method, argument, items) {
 function boundsOf(method, name, size) {
   if (Number.isSafeInteger(size) && size > 0) return [size, size, 1];
   if (isPlainObject(size)) return rangeOf(method, `sizes.${name}`, size);
-  const wanted = 'must be a positive integer or {min, max, step}';
+  const wanted = 'must be a positive integer, {min, max, step} or the name of a size';
   throw makeError('TypeMismatch', `${method}: sizes.${name} ${wanted}, got ${describe(size)}`);
 }
 
@@ -32,25 +32,36 @@ function boundsOf(method, name, size) {
 function argumentsOf(method, path, options) {
   const {sizes, values} = optionsOf(method, options, ['sizes', 'values']);
   const [named, given] = [namedItems(method, 'sizes', sizes), namedItems(method, 'values', values)];
+  const isName = ([, size]) => typeof size === 'string';
+  const [equal, ranges] = [named.filter(isName), named.filter((item) => !isName(item))];
+  for (const [name, size] of equal) checkText(method, `sizes.${name}`, size);
   const tensors = given.map(([, value]) => (isTensor(value) ? value : makeTensor(value)));
   return [
     pathOf(method, path),
-    named.map(([name]) => name),
-    named.flatMap(([name, size]) => boundsOf(method, name, size)),
+    ranges.map(([name]) => name),
+    ranges.flatMap(([name, size]) => boundsOf(method, name, size)),
+    equal.flat(),
     given.map(([name]) => name),
     tensors.map((tensor) => liveSlot(tensor, method)),
     ...tensors,
   ];
 }
 
+/** Returns a graph that was loaded, and warns of its note. */
+function loaded(handle) {
+  const graph = newGraph(handle);
+  if (graph.note) process.emitWarning(`load: ${graph.note}`, 'OneFlowWarning');
+  return graph;
+}
+
 function load(path, options) {
   const args = argumentsOf('load', path, options);
-  return newGraph(native.loadOnnx(...args));
+  return loaded(native.loadOnnx(...args));
 }
 
 async function loadAsync(path, options) {
   const args = argumentsOf('loadAsync', path, options);
-  return newGraph(await traced(native.loadOnnxAsync(...args)));
+  return loaded(await traced(native.loadOnnxAsync(...args)));
 }
 
 /** Returns an option that is a positive integer, or 0 for its default. */

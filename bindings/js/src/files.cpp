@@ -79,12 +79,12 @@ class ReadFileTask : public Task {
     for (of_tensor tensor : tensors_) of_tensor_release(tensor);
   }
 
-  // Copies the arguments (file, positions, device, copy).
+  // Copies the arguments (file, positions, device, share).
   explicit ReadFileTask(const Call& call) : file_(of_file_retain(file_of(call))) {
     for (int64_t position : call.integers(1)) positions_.push_back(static_cast<uint64_t>(position));
     options_.struct_size = sizeof(options_);
     options_.device = call.device(2);
-    options_.copy = call.boolean(3);
+    options_.share = call.boolean(3);
     tensors_.resize(positions_.size());
   }
 

@@ -124,12 +124,13 @@ Napi::Value finish_capture(const Call& call) {
 
 class LoadTask : public Task {
  public:
-  explicit LoadTask(const Call& call) : path_(call.string(0)), verify_(call.boolean(1)) {}
+  explicit LoadTask(const Call& call) : path_(call.string(0)), verify_(call.boolean(1)), share_(call.boolean(2)) {}
 
   of_status run() override {
     of_session_options options{};
     options.struct_size = sizeof(options);
     options.verify = verify_;
+    options.share = share_;
     of_session session = nullptr;
     const of_status status = of_session_open(path_.c_str(), &options, &session);
     session_.reset(session);
@@ -139,17 +140,21 @@ class LoadTask : public Task {
 
  private:
   const std::string path_;
-  const bool verify_;
+  const bool verify_, share_;
   Owned<of_session_object> session_;
 };
 
 class LoadOnnxTask : public Task {
  public:
-  // Copies the arguments (path, names of sizes, their ranges, names of inputs, slots of their values). Later writes to
-  // the values do not reach the graph.
+  // Copies the arguments (path, names of sizes, their ranges, names of sizes and of those that they are equal to, names
+  // of inputs, slots of their values). Later writes to the values do not reach the graph.
   explicit LoadOnnxTask(const Call& call)
-      : path_(call.string(0)), size_names_(call.strings(1)), ranges_(call.integers(2)), value_names_(call.strings(3)) {
-    for (const int64_t slot : call.integers(4))
+      : path_(call.string(0)),
+        size_names_(call.strings(1)),
+        ranges_(call.integers(2)),
+        equal_names_(call.strings(3)),
+        value_names_(call.strings(4)) {
+    for (const int64_t slot : call.integers(5))
       call.check(values_.emplace_back().snapshot(call.environment().get(slot)));
   }
 
@@ -161,8 +166,13 @@ class LoadOnnxTask : public Task {
       names.push_back(value_names_[i].c_str());
       tensors.push_back(values_[i].get());
     }
+    std::vector<of_equal_sizes> equal;
+    for (size_t i = 0; i + 1 < equal_names_.size(); i += 2)
+      equal.push_back({equal_names_[i].c_str(), equal_names_[i + 1].c_str()});
     of_onnx_load_options options{};
     options.struct_size = sizeof(options);
+    options.equal_sizes = equal.data();
+    options.equal_size_count = equal.size();
     options.sizes = sizes.data();
     options.size_count = sizes.size();
     options.value_names = names.data();
@@ -178,6 +188,7 @@ class LoadOnnxTask : public Task {
   const std::string path_;
   const std::vector<std::string> size_names_;
   const std::vector<int64_t> ranges_;
+  const std::vector<std::string> equal_names_;
   const std::vector<std::string> value_names_;
   std::vector<Held> values_;
   Owned<of_session_object> session_;
@@ -427,7 +438,7 @@ Napi::Value graph_passes(const Call& call) {
   });
 }
 
-// loadGraph(path, verify): returns a graph; loadGraphAsync() returns a promise.
+// loadGraph(path, verify, share): returns a graph; loadGraphAsync() returns a promise.
 template <bool is_async>
 Napi::Value load_graph(const Call& call) {
   return run_task<is_async>(call, std::make_unique<LoadTask>(call));
@@ -591,6 +602,7 @@ void add_graph_functions(Exports& exports) {
   exports.add<run_graph<false>>("runGraph");
   exports.add<run_graph<true>>("runGraphAsync");
   exports.add("graphText", [](const Call& call) { return info_of(call).text; });
+  exports.add("graphNote", [](const Call& call) { return info_of(call).note; });
   exports.add("graphCallCount", [](const Call& call) { return info_of(call).call_count; });
   exports.add<graph_sizes>("graphSizes");
   exports.add<graph_values>("graphValues");

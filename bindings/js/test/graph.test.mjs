@@ -111,10 +111,15 @@ test('files', async () => {
   const graph = capture((x) => x.matmul(weight), flow.ones([1, 3]), {dynamic: 'n', weights: {weight}});
   graph.save(file);
   const x = flow.randn([4, 3]);
-  for (const loaded of [load(file), load(file, {verify: true}), await flow.graph.loadAsync(file)]) {
+  const all = [load(file), load(file, {verify: true}), load(file, {mmap: true}), await flow.graph.loadAsync(file)];
+  for (const loaded of all) {
     assert.equal(`${loaded}`, `${graph}`);
     assert.deepEqual(plain(loaded.run(x)), plain(graph.run(x)));
   }
+  const whole = load(file);
+  fs.truncateSync(file);
+  assert.deepEqual(plain(whole.run(x)), plain(graph.run(x)));
+  assert.throws(() => load(file, {mmap: 1}), flow.TypeMismatch);
   await graph.saveAsync(file);
   const damaged = fs.readFileSync(file);
   damaged[damaged.length - 1] ^= 1;

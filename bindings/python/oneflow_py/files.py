@@ -61,15 +61,15 @@ def load(
     path: str | bytes | os.PathLike[Any],
     *,
     device: native.device | str | None = None,
-    mmap: bool = True,
+    mmap: bool = False,
     flat: bool = False,
 ) -> Any:
     """Loads what `save` has written, or the tensors of a file from elsewhere as a dictionary.
 
         path: ends in `.safetensors`, `.safetensors.index.json`, `.npz` or `.npy`
         device: of the tensors; None stands for the default device
-        mmap: whether tensors on the host share the memory of the file. It must then not be overwritten in place; a
-            write to a tensor copies it.
+        mmap: whether tensors on the host share the memory of the file, which is read when they are first used. It must
+            then not be truncated or overwritten in place, which can end the process; a write to a tensor copies it.
         flat: gives a dictionary of all tensors by their names in the file, however they were nested
 
     Raises FileError if the file cannot be read, InvalidArgument if it is malformed, and DTypeError for elements of a
@@ -126,19 +126,18 @@ class TensorFile:
         """Returns what the file says of a tensor."""
         return self._infos[self._position("info", name)]
 
-    def read(self, name: str, *, device: native.device | str | None = None, mmap: bool = True) -> Tensor:
+    def read(self, name: str, *, device: native.device | str | None = None, mmap: bool = False) -> Tensor:
         """Reads one tensor; see `load` for the arguments."""
         position = self._position("read", name)
-        copy = not _flag("read", "mmap", mmap)
-        return self._open().read([position], _device(device), copy)[0]
+        return self._open().read([position], _device(device), _flag("read", "mmap", mmap))[0]
 
-    def load(self, *, device: native.device | str | None = None, mmap: bool = True, flat: bool = False) -> Any:
+    def load(self, *, device: native.device | str | None = None, mmap: bool = False, flat: bool = False) -> Any:
         """Reads all tensors; see `load` of the module."""
         handle = self._open()
-        copy = not _flag("load", "mmap", mmap)
+        share = _flag("load", "mmap", mmap)
         nodes = handle.nodes(_flag("load", "flat", flat))
         positions = [position for kind, _, _, position in nodes if kind == TENSOR]
-        tensors = iter(handle.read(positions, _device(device), copy))
+        tensors = iter(handle.read(positions, _device(device), share))
         return restored(iter(nodes), tensors)
 
     def close(self) -> None:

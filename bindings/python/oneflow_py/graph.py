@@ -116,6 +116,12 @@ class Graph:
         return {name: self._handle.constant(i) for i, (name, *_) in enumerate(self._handle.values(_CONSTANT))}
 
     @property
+    def note(self) -> str:
+        """What `onnx.load` has found out about sizes, such as that one is fixed; empty for other graphs. Files do not
+        keep it."""
+        return self._handle.note()
+
+    @property
     def sizes(self) -> dict[str, range]:
         """The named sizes, with the values that they can have."""
         return {name: range(minimum, maximum + 1, step) for name, minimum, maximum, step in self._handle.sizes()}
@@ -509,13 +515,15 @@ def _named_tensors(data: Any, prefix: str) -> Iterator[tuple[str, Tensor]]:
         yield from _named_tensors(item, f"{prefix}.{key}" if prefix else str(key))
 
 
-def load(path: str | bytes | os.PathLike[Any], *, verify: bool = False) -> Graph:
-    """Loads a graph that `Graph.save` has written. Its constants share the memory of the file.
+def load(path: str | bytes | os.PathLike[Any], *, verify: bool = False, mmap: bool = False) -> Graph:
+    """Loads a graph that `Graph.save` has written.
 
-        verify: reads all of the file, and compares it with its checksum
+        verify: compares the constants with their checksum
+        mmap: whether constants on the host share the memory of the file; see `load` of tensors
 
     Raises FileError if the file cannot be read, and InvalidArgument if it is malformed, damaged, or of another version.
     """
-    if not isinstance(verify, bool):
-        raise TypeMismatch(f"load: verify must be bool, got {type_name(verify)}")
-    return Graph(native._load_graph(encoded_path("load", path), verify))
+    for name, flag in (("verify", verify), ("mmap", mmap)):
+        if not isinstance(flag, bool):
+            raise TypeMismatch(f"load: {name} must be bool, got {type_name(flag)}")
+    return Graph(native._load_graph(encoded_path("load", path), verify, mmap))

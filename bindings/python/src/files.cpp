@@ -68,11 +68,11 @@ nb::list File::nodes(bool flat) const {
 }
 
 std::vector<OwnedTensor> File::read(const std::vector<uint64_t>& positions, std::optional<of_device> device,
-                                    bool copy) const {
+                                    bool share) const {
   of_read_options options{};
   options.struct_size = sizeof(options);
   options.device = device ? *device : of_default_device();
-  options.copy = copy;
+  options.share = share;
   std::vector<of_tensor> tensors(positions.size());
   require(run_unlocked(
       [&] { return of_file_read(handle.get(), positions.data(), positions.size(), &options, tensors.data()); }));

@@ -76,6 +76,7 @@ struct Graph {
     return info;
   }
   std::string text() const { return info().text; }
+  std::string note() const { return info().note; }
   uint64_t call_count() const { return info().call_count; }
   // Returns tuples (name, minimum, maximum, step).
   nb::list sizes() const {
@@ -140,16 +141,24 @@ Graph finish_capture(const Capture& capture) {
   return graph_of(graph);
 }
 
-Graph load_graph(const nb::bytes& path, bool verify) {
+Graph load_graph(const nb::bytes& path, bool verify, bool share) {
+  of_graph_load_options options{};
+  options.struct_size = sizeof(options);
+  options.verify = verify;
+  options.share = share;
   of_graph graph = nullptr;
-  require(run_unlocked([&] { return of_graph_load(path.c_str(), verify, &graph); }));
+  require(run_unlocked([&] { return of_graph_load(path.c_str(), &options, &graph); }));
   return graph_of(graph);
 }
 
-// Loads an ONNX model. A size is its name, minimum, maximum and step; values are inputs that become constants.
+// Loads an ONNX model. A size is its name, minimum, maximum and step, or equal to another one; values are inputs that
+// become constants.
 Graph load_onnx(const nb::bytes& path, const std::vector<Size>& sizes,
+                const std::vector<std::pair<nb::bytes, nb::bytes>>& equal_sizes,
                 const std::vector<std::pair<nb::bytes, BorrowedTensor>>& values) {
   const std::vector<of_named_size> named = named_sizes(sizes);
+  std::vector<of_equal_sizes> equal;
+  for (const auto& [name, other] : equal_sizes) equal.push_back({name.c_str(), other.c_str()});
   std::vector<const char*> names;
   std::vector<of_tensor> tensors;
   for (const auto& [name, tensor] : values) {
@@ -163,6 +172,8 @@ Graph load_onnx(const nb::bytes& path, const std::vector<Size>& sizes,
   options.value_names = names.data();
   options.values = tensors.data();
   options.value_count = values.size();
+  options.equal_sizes = equal.data();
+  options.equal_size_count = equal.size();
   of_graph graph = nullptr;
   require(run_unlocked([&] { return of_onnx_load(path.c_str(), &options, &graph); }));
   return graph_of(graph);
@@ -339,6 +350,7 @@ void add_graph_functions(PyObject* module) {
       });
   nb::class_<Graph>(scope, "_Graph", nb::is_final())
       .def("text", &Graph::text)
+      .def("note", &Graph::note)
       .def("call_count", &Graph::call_count)
       .def("sizes", &Graph::sizes)
       .def("values", &Graph::values)

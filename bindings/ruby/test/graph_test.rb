@@ -327,13 +327,16 @@ class GraphTest < OneFlowTest
         { a: OneFlow.einsum("ij,jk->ik", x, weight).clamp(-1.5, Float::INFINITY), b: [x.to(:int8)] }
       end
       assert_nil graph.save(Pathname("model.flow"))
-      [false, true].each do |verify|
-        loaded = OneFlow::Graph.load("model.flow", verify:)
+      [{}, { verify: true }, { mmap: true }].each do |options|
+        loaded = OneFlow::Graph.load("model.flow", **options)
         assert_equal graph.to_s, loaded.to_s
         x = randn(5, 3, dtype: :bfloat16)
         assert_equal plain(graph.call(x)), plain(loaded.call(x:))
         assert_equal plain({ "weight" => weight }), plain(loaded.constants)
       end
+      loaded = OneFlow::Graph.load("model.flow")
+      File.truncate("model.flow", 0)
+      assert_equal plain({ "weight" => weight }), plain(loaded.constants)
     end
   end
 
@@ -350,8 +353,10 @@ class GraphTest < OneFlowTest
       assert_raises(OneFlow::InvalidArgument) { OneFlow::Graph.load("model.flow", verify: true) }
       assert_raises(OneFlow::FileError) { OneFlow::Graph.load("missing.flow") }
       assert_raises(OneFlow::FileError) { graph.save("missing/model.flow") }
-      text = "load: verify must be bool, got Integer"
-      assert_error(OneFlow::TypeMismatch, text) { OneFlow::Graph.load("model.flow", verify: 1) }
+      %i[verify mmap].each do |name|
+        text = "load: #{name} must be bool, got Integer"
+        assert_error(OneFlow::TypeMismatch, text) { OneFlow::Graph.load("model.flow", name => 1) }
+      end
       text = "save: path must be String or Pathname, got Integer"
       assert_error(OneFlow::TypeMismatch, text) { graph.save(3) }
     end

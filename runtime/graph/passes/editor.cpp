@@ -9,6 +9,7 @@
 #include "device/device.h"
 #include "dispatch/dispatch.h"
 #include "graph/dead_code.h"
+#include "graph/free_names.h"
 #include "graph/merge.h"
 #include "graph/samples.h"
 
@@ -53,11 +54,8 @@ Program Editor::finished() const {
   Program program = program_;
   remove_dead_code(program);
   // A constant that has replaced another one of the same name keeps the name.
-  std::set<std::string> names;
-  for (Constant& constant : program.constants) {
-    const std::string wanted = constant.name;
-    for (int i = 1; !names.insert(constant.name).second; ++i) constant.name = wanted + "." + std::to_string(i);
-  }
+  FreeNames names;
+  for (Constant& constant : program.constants) constant.name = names.take(constant.name);
   return program;
 }
 

@@ -5,7 +5,7 @@
  *     of_file file;
  *     of_file_open("model.safetensors", &file);
  *     of_file_find(file, "layer.weight", &position);
- *     of_file_read(file, &position, 1, &options, &tensor);   shares the memory of the file
+ *     of_file_read(file, &position, 1, &options, &tensor);
  *     of_file_release(file);                                 the tensor stays valid
  *
  * The format follows from the end of the path. A file is malformed (OF_INVALID_ARGUMENT), or the system cannot read or
@@ -98,9 +98,9 @@ OF_API of_status of_file_get_nodes(of_file file, bool flat, const of_file_node**
 typedef struct of_read_options {
   uint32_t struct_size;
   of_device device; /* of the new tensors */
-  bool copy;        /* whether tensors on the host have memory of their own. Otherwise they share the memory of the file
-                       where its layout allows: then the file must not be overwritten in place, though it may be
-                       replaced or removed */
+  bool share;       /* whether tensors on the host share the memory of the file where its layout allows: it is read when
+                       they are first used, and must not be truncated or overwritten in place, which can end the process,
+                       though it may be replaced or removed. Otherwise they have memory of their own */
 } of_read_options;
 /* Reads `count` tensors by their positions. On failure nothing is stored. */
 OF_API of_status of_file_read(of_file file, const uint64_t* positions, uint64_t count, const of_read_options* options,

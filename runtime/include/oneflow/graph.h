@@ -52,6 +52,7 @@ typedef struct of_capture_options {
   uint64_t size_count;
   const of_named_dimension* dimensions;
   uint64_t dimension_count;
+  const char* note; /* what users should know of the graph's sizes: see of_graph_info. NULL: nothing */
 } of_capture_options;
 /* Starts the capture of a program with example inputs, which are nested data of `count` nodes. Their elements are not
  * read. Without options (NULL), all sizes are fixed. */
@@ -67,6 +68,9 @@ OF_API of_status of_capture_begin(of_capture capture, of_tensor* inputs, bool* h
 /* Pauses the recording of a run, or continues it. While it is paused, calls whose operands have elements compute, and
  * what they return are constants of the graph. */
 OF_API of_status of_capture_pause(of_capture capture, bool paused);
+/* Limits what calls of a run may allocate from now on, in bytes, until its end, or until the limit is UINT64_MAX: a
+ * call above it fails with OF_OUT_OF_MEMORY. Stores what they have allocated since the last limit, if not NULL. */
+OF_API of_status of_capture_limit(of_capture capture, uint64_t bytes, uint64_t* allocated);
 /* Ends a run with what the program has returned: nested data of `count` nodes. */
 OF_API of_status of_capture_end(of_capture capture, const of_file_node* outputs, uint64_t count);
 /* Ends a run whose program has failed. */
@@ -90,6 +94,9 @@ typedef struct of_graph_info {
   const of_named_size* sizes;
   const char* text;                     /* the canonical text of the program, a line per call */
   uint64_t value_count, returned_count; /* all values; the outputs before those of tensors that the program writes to */
+  /* What users should know of its sizes, such as that loading an ONNX model has fixed one; "" for most graphs. Errors
+   * about sizes of inputs say it. Files do not keep it. */
+  const char* note;
 } of_graph_info;
 /* Gets the properties of a graph. */
 OF_API of_status of_graph_get_info(of_graph graph, of_graph_info* info);
@@ -178,9 +185,14 @@ OF_API of_status of_graph_expand(of_graph graph, const of_op* kept, uint64_t kep
 
 /* Saves a graph to a file, which appears complete or not at all: a safetensors file whose tensors are the constants. */
 OF_API of_status of_graph_save(of_graph graph, const char* path);
-/* Loads a graph, whose constants share the memory of the file. With `verify`, all of the file is read and compared with
- * its checksum. */
-OF_API of_status of_graph_load(const char* path, bool verify, of_graph* result);
+/* The options of of_graph_load(). */
+typedef struct of_graph_load_options {
+  uint32_t struct_size;
+  bool verify; /* compares the constants with their checksum */
+  bool share;  /* lets constants on the host share the memory of the file: see of_read_options */
+} of_graph_load_options;
+/* Loads a graph. `options` may be NULL. */
+OF_API of_status of_graph_load(const char* path, const of_graph_load_options* options, of_graph* result);
 
 /* ---------------------------------------------------------------- passes */
 

@@ -16,6 +16,12 @@
 extern "C" {
 #endif
 
+/* A size that is equal to another one, both by their names. */
+typedef struct of_equal_sizes {
+  const char* name;
+  const char* other;
+} of_equal_sizes;
+
 /* The options of of_onnx_load(). */
 typedef struct of_onnx_load_options {
   uint32_t struct_size;
@@ -27,10 +33,14 @@ typedef struct of_onnx_load_options {
   const char* const* value_names;
   const of_tensor* values;
   uint64_t value_count;
+  /* Sizes that are equal to others, under whose names the graph has them. */
+  const of_equal_sizes* equal_sizes;
+  uint64_t equal_size_count;
 } of_onnx_load_options;
 /* Loads an ONNX model, opsets 11 to 22 and most operators of others, as a graph. Its inputs and constants have the
  * model's names, and so have its outputs, if there are several. Sizes that the model leaves open vary; where it works
- * only for multiples of a number, their steps say so, and where it works for a single value of one, that one is fixed.
+ * only for multiples of a number, their steps say so, and where it works for a single value of one, that one is fixed,
+ * and the note of the graph says so.
  * Fails with OF_UNSUPPORTED for operators that are not there, with their names, and for what depends on elements that
  * are known only when the graph runs. `options` may be NULL. */
 OF_API of_status of_onnx_load(const char* path, const of_onnx_load_options* options, of_graph* result);

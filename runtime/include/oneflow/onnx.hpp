@@ -19,9 +19,14 @@ struct SizeRange {
   /// A size that does not vary.
   SizeRange(int64_t size) : minimum(size), maximum(size) {}
   SizeRange(int64_t minimum, int64_t maximum, int64_t step = 1) : minimum(minimum), maximum(maximum), step(step) {}
+  /// A size that is equal to another one.
+  SizeRange(const std::string& name) : equal_to(name) {}
+  template <size_t length>
+  SizeRange(const char (&name)[length]) : equal_to(name) {}
 
-  int64_t minimum, maximum;
+  int64_t minimum = 1, maximum = INT64_MAX;
   int64_t step = 1;
+  std::string equal_to = {};  ///< the name of the other size; empty for those with values of their own
 };
 
 /// The options of load_onnx().
@@ -37,8 +42,13 @@ struct OnnxLoadOptions {
 /// is malformed, and Unsupported for operators that are not there.
 inline Graph load_onnx(const std::string& path, const OnnxLoadOptions& options = {}) {
   std::vector<of_named_size> sizes;
-  for (const auto& [name, range] : options.sizes)
-    sizes.push_back({name.c_str(), range.minimum, range.maximum, range.step});
+  std::vector<of_equal_sizes> equal;
+  for (const auto& [name, range] : options.sizes) {
+    if (range.equal_to.empty())
+      sizes.push_back({name.c_str(), range.minimum, range.maximum, range.step});
+    else
+      equal.push_back({name.c_str(), range.equal_to.c_str()});
+  }
   std::vector<const char*> names;
   std::vector<of_tensor> values;
   for (const auto& [name, value] : options.values) {
@@ -49,6 +59,8 @@ inline Graph load_onnx(const std::string& path, const OnnxLoadOptions& options =
   given.struct_size = sizeof given;
   given.sizes = sizes.data();
   given.size_count = sizes.size();
+  given.equal_sizes = equal.data();
+  given.equal_size_count = equal.size();
   given.value_names = names.data();
   given.values = values.data();
   given.value_count = values.size();

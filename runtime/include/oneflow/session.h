@@ -23,7 +23,9 @@ typedef struct of_session_object* of_session;
 /* The options of a session. */
 typedef struct of_session_options {
   uint32_t struct_size;
-  bool verify; /* of_session_open(): reads all of the file, and compares it with its checksum */
+  /* Of of_session_open(): see of_graph_load_options. */
+  bool verify;
+  bool share;
 } of_session_options;
 /* Prepares a graph. `options` may be NULL. */
 OF_API of_status of_session_create(of_graph graph, const of_session_options* options, of_session* result);

@@ -54,8 +54,15 @@ class Graph {
  public:
   /// Takes ownership of a handle from the C API.
   explicit Graph(of_graph handle) : handle_(handle) {}
-  /// Loads a graph. With `verify`, all of the file is read and compared with its checksum.
-  explicit Graph(const std::string& path, bool verify = false) { check(of_graph_load(path.c_str(), verify, &handle_)); }
+  /// Loads a graph. With `verify`, the constants are compared with their checksum. With `share`, constants on the host
+  /// share the memory of the file: see of_read_options.
+  explicit Graph(const std::string& path, bool verify = false, bool share = false) {
+    of_graph_load_options options{};
+    options.struct_size = sizeof options;
+    options.verify = verify;
+    options.share = share;
+    check(of_graph_load(path.c_str(), &options, &handle_));
+  }
   Graph(const Graph& other) noexcept : handle_(of_graph_retain(other.handle_)) {}
   Graph& operator=(Graph other) noexcept {
     std::swap(handle_, other.handle_);

@@ -12,7 +12,11 @@ namespace {
 using Values = std::vector<ValueRef>;
 
 Values chosen(NodeCall& node) {
-  if (node.value(0)->is_known()) return node.run_graph(node.known(0).item<bool>() ? "then_branch" : "else_branch", {});
+  if (node.value(0)->is_known()) {
+    const bool holds = node.computed([&] { return node.known(0).item<bool>(); });
+    node.decide(holds);
+    return node.run_graph(holds ? "then_branch" : "else_branch", {});
+  }
   const Tensor& condition = node.tensor(0);
   const Values then_values = node.run_graph("then_branch", {}), else_values = node.run_graph("else_branch", {});
   if (then_values.size() != else_values.size()) throw InvalidArgument("both branches must have the same outputs");
@@ -39,23 +43,26 @@ ValueRef joined(const NodeCall& node, const Values& steps, int64_t axis, bool is
 
 Values looped(NodeCall& node) {
   const int64_t limit = node.has(0) ? node.integer(0) : INT64_MAX;
-  bool goes_on = !node.has(1) || node.known(1).item<bool>();
+  const auto holds = [&](const Tensor& condition) { return node.computed([&] { return condition.item<bool>(); }); };
+  bool goes_on = !node.has(1) || holds(node.known(1));
   Values states;
   for (size_t i = 2; i < node.count(); ++i) states.push_back(node.value(i));
   std::vector<Values> outputs(node.result_count() - std::min(states.size(), node.result_count()));
-  for (int64_t step = 0; goes_on && step < limit; ++step) {
+  int64_t step = 0;
+  for (; goes_on && step < limit; ++step) {
     check_steps(step + 1);
     Values inputs{node.known_value(node.computed([&] { return full(std::vector<int64_t>{}, step, int64); })),
                   node.known_value(node.computed([&] { return full(std::vector<int64_t>{}, true, bool_); }))};
     inputs.insert(inputs.end(), states.begin(), states.end());
-    const Values results = node.run_graph("body", inputs);
+    const Values results = node.run_graph("body", inputs, step);
     if (results.size() < 1 + states.size() + outputs.size())
       throw InvalidArgument("the body must have " + std::to_string(1 + states.size() + outputs.size()) + " outputs");
     if (!results[0]->is_known()) throw Unsupported("the condition of the loop is known only when the graph runs");
-    goes_on = results[0]->known.item<bool>();
+    goes_on = holds(results[0]->known);
     for (size_t i = 0; i < states.size(); ++i) states[i] = results[1 + i];
     for (size_t i = 0; i < outputs.size(); ++i) outputs[i].push_back(results[1 + states.size() + i]);
   }
+  node.decide(step);
   Values results = states;
   for (const Values& output : outputs) {
     if (output.empty()) throw Unsupported("a loop without steps has no shape for its scan outputs");
@@ -87,13 +94,14 @@ Values scanned(NodeCall& node) {
   for (size_t i = 0; i < scan_count; ++i) inputs.push_back(node.tensor(state_count + i));
   const int64_t steps = inputs[0].size(input_axes[0]);
   check_steps(steps);
+  node.decide(steps);
   std::vector<Values> outputs(output_count);
   for (int64_t step = 0; step < steps; ++step) {
     Values given = states;
     for (size_t i = 0; i < scan_count; ++i)
       given.push_back(
           node.graph_value(select(inputs[i], input_axes[i], input_directions[i] ? steps - 1 - step : step)));
-    const Values results = node.run_graph("body", given);
+    const Values results = node.run_graph("body", given, step);
     if (results.size() < state_count + output_count) throw InvalidArgument("the body has too few outputs");
     for (size_t i = 0; i < state_count; ++i) states[i] = results[i];
     for (size_t i = 0; i < output_count; ++i) outputs[i].push_back(results[state_count + i]);

@@ -26,7 +26,6 @@ std::vector<Tensor> constant(NodeCall& node) {
 
 std::vector<Tensor> constant_of_shape(NodeCall& node) {
   const Sizes sizes = node.integers(0);
-  node.consider_size(count_elements(sizes));
   const Tensor value = node.computed([&] { return node.tensor_attribute("value"); });
   if (value.is_empty_handle()) return {zeros(sizes, float32)};
   return {full(sizes, node.computed([&] { return reshape(value, Sizes{}); }), value.dtype())};

@@ -19,6 +19,7 @@ constexpr int64_t kLargest = int64_t{1} << 31;  // of sizes and coordinates
 struct Resizing {
   int64_t from, to;
   double scale;               // of the result to the input
+  bool is_ratio = false;      // whether the scale follows from both sizes
   double start = 0, end = 1;  // the region of the input, of tf_crop_and_resize
   double cubic = -0.75;
   std::string mode, coordinates, nearest;
@@ -103,22 +104,93 @@ std::vector<double> weights_of(const Resizing& resizing) {
   return weights;
 }
 
+// The same where sizes vary: calls of the graph compute what the functions above do.
+class ResizingCalls {
+ public:
+  ResizingCalls(const Resizing& resizing, Device device)
+      : resizing_(resizing),
+        device_(device),
+        from_(number(resizing.from)),
+        scale_(resizing.is_ratio ? div(number(resizing.to), from_) : full(Sizes{}, resizing.scale, float64, device)) {}
+
+  Tensor coordinates() const {
+    const Tensor x = arange(resizing_.to, int64, device_).to(float64), to = mul(from_, scale_);
+    const std::string& kind = resizing_.coordinates;
+    const auto half_pixel = [&] { return sub(div(add(x, 0.5), scale_), 0.5); };
+    if (kind == "half_pixel") return half_pixel();
+    if (kind == "pytorch_half_pixel") return resizing_.to > 1 ? half_pixel() : zeros_like(x);
+    if (kind == "align_corners") return resizing_.to > 1 ? div(mul(x, sub(from_, 1)), sub(to, 1)) : zeros_like(x);
+    if (kind == "asymmetric") return div(x, scale_);
+    if (kind == "tf_half_pixel_for_nn") return div(add(x, 0.5), scale_);
+    if (kind == "half_pixel_symmetric")
+      return add(mul(div(from_, 2), sub(1, div(number(resizing_.to), to))), half_pixel());
+    throw Unsupported("coordinate_transformation_mode '" + kind + "' is not supported with sizes that vary");
+  }
+
+  Tensor places() const {
+    const Tensor x = coordinates();
+    const std::string& mode = resizing_.nearest;
+    const bool is_up = mode == "ceil" || mode == "round_prefer_floor";
+    const double added = mode == "round_prefer_ceil" ? 0.5 : mode == "round_prefer_floor" ? -0.5 : 0;
+    const Tensor moved = add(x, added);
+    return clamp((is_up ? ceil(moved) : floor(moved)).to(int64), 0, resizing_.from - 1);
+  }
+
+  Tensor weights() const {
+    const int64_t from = resizing_.from;
+    // Columns outside the input, as many as weights can reach, are folded onto its border.
+    const int64_t outside = resizing_.is_antialiased ? from : 2;
+    const Tensor columns = sub(arange(from + 2 * outside, int64, device_), outside).to(float64);
+    Tensor distance = abs(sub(reshape(columns, {1, from + 2 * outside}), reshape(coordinates(), {resizing_.to, 1})));
+    if (resizing_.is_antialiased) distance = mul(distance, clamp(scale_, Operand(), 1));
+    const Tensor all = resizing_.mode == "cubic" ? cubic(distance) : clamp(sub(1, distance), 0);
+    const auto part = [&](int64_t start, int64_t end) { return slice(all, 1, start, end); };
+    Tensor inside = part(outside, outside + from);
+    if (!resizing_.excludes_outside) {
+      const Tensor left = sum(part(0, outside), 1, true),
+                   right = sum(part(outside + from, from + 2 * outside), 1, true);
+      inside = add(inside, add(pad(left, {0, from - 1}), pad(right, {from - 1, 0})));
+    }
+    const Tensor total = sum(inside, 1, true);
+    return div(inside, where(eq(total, 0), 1, total));
+  }
+
+ private:
+  Tensor number(int64_t size) const { return full(Sizes{}, size, int64, device_).to(float64); }
+
+  Tensor cubic(const Tensor& x) const {
+    const double a = resizing_.cubic;
+    const Tensor near = add(mul(mul(sub(mul(x, a + 2), a + 3), x), x), 1);
+    const Tensor far = sub(mul(add(mul(sub(mul(x, a), 5 * a), x), 8 * a), x), 4 * a);
+    return where(lt(x, 1), near, where(lt(x, 2), far, 0));
+  }
+
+  const Resizing& resizing_;
+  const Device device_;
+  const Tensor from_, scale_;
+};
+
 // Resizes a dimension by products with a matrix of weights.
 Tensor resized(const NodeCall& node, const Tensor& x, int64_t dim, const Resizing& resizing, double outside_value) {
   Tensor result;
   if (resizing.from < 1 && resizing.to > 0) throw ShapeError("a dimension of size 0 cannot become larger");
-  check_table(resizing.mode == "nearest" ? Sizes{resizing.to} : Sizes{resizing.to, resizing.from});
+  const std::vector<double> key{static_cast<double>(resizing.from), static_cast<double>(resizing.to), resizing.scale,
+                                resizing.start, resizing.end};
+  const int64_t count = resizing.mode == "nearest" ? resizing.to : resizing.to * resizing.from;
+  const bool is_constant = node.is_constant(key, count);
+  const auto calls = [&] { return ResizingCalls(resizing, x.device()); };
   if (resizing.mode == "nearest") {
-    Sizes places;
-    for (int64_t i = 0; i < resizing.to; ++i)
-      places.push_back(std::clamp(nearest_to(resizing, coordinate_of(resizing, i)), int64_t{0}, resizing.from - 1));
-    const Tensor index = node.computed([&] { return Tensor::copy_of(places, {resizing.to}); });
-    result = index_select(x, dim, index);
+    const auto places = [&] {
+      Sizes found;
+      for (int64_t i = 0; i < resizing.to; ++i)
+        found.push_back(std::clamp(nearest_to(resizing, coordinate_of(resizing, i)), int64_t{0}, resizing.from - 1));
+      return Tensor::copy_of(found, {resizing.to});
+    };
+    result = index_select(x, dim, is_constant ? node.constant(key, count, places) : calls().places());
   } else {
-    const Tensor matrix = node.computed([&] {
-      return Tensor::copy_of(weights_of(resizing), {resizing.to, resizing.from})
-          .to(x.dtype() == float64 ? float64 : float32);
-    });
+    const DType dtype = x.dtype() == float64 ? float64 : float32;
+    const auto weights = [&] { return Tensor::copy_of(weights_of(resizing), {resizing.to, resizing.from}).to(dtype); };
+    const Tensor matrix = is_constant ? node.constant(key, count, weights) : calls().weights().to(dtype);
     const Tensor wide = x.dtype() == matrix.dtype() ? x : x.to(matrix.dtype());
     // The dimension becomes the last one, and comes back.
     result = transpose(matmul(transpose(wide, dim, -1), transpose(matrix, 0, 1)), dim, -1);
@@ -132,8 +204,12 @@ Tensor resized(const NodeCall& node, const Tensor& x, int64_t dim, const Resizin
   }
   Sizes shape(static_cast<size_t>(x.rank()), 1);
   shape[static_cast<size_t>(dim)] = resizing.to;
-  const Tensor mask = node.computed([&] { return Tensor::copy_of(is_outside, shape).to(bool_); });
+  const Tensor mask = node.constant(key, resizing.to, [&] { return Tensor::copy_of(is_outside, shape).to(bool_); });
   return where(mask, outside_value, result).to(x.dtype());
+}
+
+double ratio_of(const Resizing& resizing) {
+  return static_cast<double>(resizing.to) / static_cast<double>(resizing.from);
 }
 
 // Our interpolation, where it is the same: all of rank 4, the last two dimensions, and a rule that both have.
@@ -143,7 +219,7 @@ std::optional<Tensor> interpolated(const Tensor& x, const std::vector<Resizing>&
   const Resizing &rows = dims[2], &columns = dims[3];
   const Sizes size{rows.to, columns.to};
   const auto has_exact_scale = [](const Resizing& resizing) {
-    return static_cast<double>(resizing.to) == static_cast<double>(resizing.from) * resizing.scale;
+    return resizing.is_ratio || static_cast<double>(resizing.to) == static_cast<double>(resizing.from) * resizing.scale;
   };
   if (!has_exact_scale(rows) || !has_exact_scale(columns) || rows.is_antialiased) return {};
   if (rows.mode == "nearest" && rows.coordinates == "asymmetric" && rows.nearest == "floor")
@@ -162,14 +238,15 @@ std::vector<Tensor> resize(NodeCall& node) {
   const int64_t rank = x.rank();
   const bool is_old = node.opset() < 11 || node.node().type == "Upsample";
   std::vector<double> scales;
+  bool scales_vary = false;
   std::optional<Sizes> sizes;
   if (node.node().type == "Upsample" && node.opset() < 9) {
     const auto given = node.reals("scales");
     if (given) scales.assign(given->begin(), given->end());
   } else {
     const size_t position = is_old ? 1 : 2;
-    if (node.has(position))
-      scales = node.computed([&] { return node.known(position).to(float64).to_vector<double>(); });
+    scales_vary = node.has(position) && node.value(position)->varies;
+    if (node.has(position)) scales = node.computed([&] { return node.list(position).to(float64).to_vector<double>(); });
     if (!is_old && scales.empty() && node.has(3)) sizes = node.integers(3);
   }
   Sizes axes(static_cast<size_t>(rank));
@@ -201,7 +278,7 @@ std::vector<Tensor> resize(NodeCall& node) {
   common.is_antialiased = node.flag("antialias");
   std::vector<double> region;
   if (common.coordinates == "tf_crop_and_resize")
-    region = node.computed([&] { return node.known(1).to(float64).to_vector<double>(); });
+    region = node.computed([&] { return node.list(1).to(float64).to_vector<double>(); });
   if (!region.empty() && region.size() != 2 * count) throw InvalidArgument("the region must have two numbers per axis");
   std::vector<Resizing> dims(static_cast<size_t>(rank), common);
   for (size_t i = 0; i < dims.size(); ++i) {
@@ -212,12 +289,14 @@ std::vector<Tensor> resize(NodeCall& node) {
     Resizing& dim = dims[static_cast<size_t>(axes[i])];
     if (sizes) {
       dim.to = (*sizes)[i];
-      dim.scale = scales.empty() ? static_cast<double>(dim.to) / static_cast<double>(dim.from) : scales[i];
+      dim.is_ratio = scales.empty();
+      dim.scale = dim.is_ratio ? ratio_of(dim) : scales[i];
     } else {
       dim.scale = scales[i];
       const double size = std::floor(static_cast<double>(dim.from) * dim.scale);
       if (!(size >= 0 && size < static_cast<double>(kLargest))) throw InvalidArgument("a scale is out of range");
       dim.to = static_cast<int64_t>(size);
+      dim.is_ratio = scales_vary && static_cast<float>(ratio_of(dim)) == static_cast<float>(dim.scale);
     }
     if (dim.to < 0 || dim.to > kLargest) throw InvalidArgument("a size is out of range");
     if (!region.empty()) {

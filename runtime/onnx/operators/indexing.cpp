@@ -23,7 +23,6 @@ Tensor wrapped(const Tensor& indices, int64_t size) {
 std::vector<Tensor> gathered(NodeCall& node) {
   const Tensor& x = node.tensor(0);
   const int64_t axis = wrap_axis(node.integer("axis", 0), x.rank()), size = x.size(axis);
-  const bool is_constant = node.value(1)->is_known() && !node.value(1)->varies;
   // One known index selects.
   if (node.value(1)->is_known() && node.known(1).count() == 1) {
     const int64_t index = node.integer(1);
@@ -38,7 +37,14 @@ std::vector<Tensor> gathered(NodeCall& node) {
   shape.erase(shape.begin() + axis);
   shape.insert(shape.begin() + axis, indices.sizes().begin(), indices.sizes().end());
   const auto flat = [&](const Tensor& tensor) { return reshape(wrapped(tensor, size), {-1}); };
-  const Tensor positions = is_constant ? node.computed([&] { return flat(node.known(1)); }) : flat(indices);
+  bool is_constant = node.value(1)->is_known() && !node.value(1)->varies && node.can_read(1);
+  std::vector<double> key;
+  // Negative indices count from the end.
+  if (is_constant && node.computed([&] { return any(lt(node.known(1), 0)).item<bool>(); }))
+    key.push_back(static_cast<double>(size));
+  is_constant = is_constant && node.is_constant(key, indices.count());
+  const Tensor positions =
+      is_constant ? node.constant(key, indices.count(), [&] { return flat(node.known(1)); }) : flat(indices);
   return {reshape(index_select(x, axis, positions), shape)};
 }
 

@@ -166,6 +166,7 @@ std::vector<Tensor> run_network(NodeCall& node, const Network& network, Step ste
   require_shape(3, {directions, 2 * network.gate_count * hidden}, "the biases");
   if (is_long_short) require_shape(7, {directions, 3 * hidden}, "the peepholes");
   check_steps(time);
+  node.decide(time);
   const std::string order = node.text("direction", "forward");
   std::vector<Tensor> outputs, last_hidden, last_cells;
   for (int64_t d = 0; d < directions; ++d) {

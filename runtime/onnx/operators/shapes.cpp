@@ -16,7 +16,7 @@ using Sizes = std::vector<int64_t>;
 
 // Returns a value for sizes of a tensor, which are numbers in the graph.
 ValueRef sizes_value(const NodeCall& node, const Tensor& tensor, const Sizes& sizes, bool is_scalar) {
-  const bool varies = node.sizes_vary() && !node.value(0)->is_known();
+  const bool varies = node.value(0)->is_known() ? node.value(0)->varies : node.sizes_vary();
   const ValueRef value = std::make_shared<Value>(Value{"", {}, varies});
   value->known = node.computed(
       [&] { return Tensor::copy_of(sizes, is_scalar ? Sizes{} : Sizes{static_cast<int64_t>(sizes.size())}); });
@@ -114,7 +114,6 @@ std::vector<Tensor> expanded(NodeCall& node) {
     int64_t& size = sizes[sizes.size() - 1 - i];
     if (size == 1) size = x.size(-1 - static_cast<int64_t>(i));
   }
-  node.consider_size(count_elements(sizes));
   return {broadcast_to(x, sizes)};
 }
 
@@ -139,11 +138,7 @@ std::vector<Tensor> split_up(NodeCall& node) {
 std::vector<Tensor> tiled(NodeCall& node) {
   const Tensor& x = node.tensor(0);
   if (node.opset() >= 6) {
-    const Sizes repeats = node.integers(1);
-    Sizes factors{x.count()};
-    for (const int64_t times : repeats) factors.push_back(std::max<int64_t>(times, 1));
-    node.consider_size(count_elements(factors));
-    return {repeat(x, repeats)};
+    return {repeat(x, node.integers(1))};
   }
   Sizes repeats(static_cast<size_t>(x.rank()), 1);
   repeats[static_cast<size_t>(wrap_axis(node.integer(2), x.rank()))] = node.integer(1);
@@ -199,8 +194,9 @@ Tensor padded_by_elements(const NodeCall& node, const Tensor& x, int64_t axis, i
     const int64_t place = mode == "edge" ? std::clamp(i, int64_t{0}, size - 1) : ((i % period) + period) % period;
     places.push_back(mode == "reflect" && place >= size ? period - place : place);
   }
+  const std::vector<double> key(places.begin(), places.end());
   const Sizes count{static_cast<int64_t>(places.size())};
-  return index_select(x, axis, node.computed([&] { return Tensor::copy_of(places, count); }));
+  return index_select(x, axis, node.constant(key, count[0], [&] { return Tensor::copy_of(places, count); }));
 }
 
 std::vector<Tensor> padded(NodeCall& node) {

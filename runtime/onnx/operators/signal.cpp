@@ -17,19 +17,17 @@ using Sizes = std::vector<int64_t>;
 // Returns the matrices (length, count) of cosines and sines of a Fourier transform, whose sign is that of the exponent.
 std::pair<Tensor, Tensor> waves(const NodeCall& node, int64_t length, int64_t count, double sign, DType dtype) {
   check_table(Sizes{length, count});
-  std::vector<double> cosines, sines;
-  for (int64_t i = 0; i < length; ++i) {
-    for (int64_t k = 0; k < count; ++k) {
-      const double angle =
-          sign * 2 * std::numbers::pi * static_cast<double>(i * k % length) / static_cast<double>(length);
-      cosines.push_back(std::cos(angle));
-      sines.push_back(std::sin(angle));
-    }
-  }
-  const auto matrix = [&](const std::vector<double>& values) {
-    return node.computed([&] { return Tensor::copy_of(values, {length, count}).to(dtype); });
+  const auto matrix = [&](double (*wave)(double)) {
+    return node.constant({static_cast<double>(length), static_cast<double>(count), sign}, length * count, [&] {
+      std::vector<double> values;
+      for (int64_t i = 0; i < length; ++i)
+        for (int64_t k = 0; k < count; ++k)
+          values.push_back(
+              wave(sign * 2 * std::numbers::pi * static_cast<double>(i * k % length) / static_cast<double>(length)));
+      return Tensor::copy_of(values, {length, count}).to(dtype);
+    });
   };
-  return {matrix(cosines), matrix(sines)};
+  return {matrix(std::cos), matrix(std::sin)};
 }
 
 // Transforms dimension `axis` of x (..., 1 or 2), whose last dimension holds the real and the imaginary part.
@@ -88,13 +86,15 @@ std::vector<Tensor> window(NodeCall& node) {
   const int64_t size = node.integer(0);
   const double length = static_cast<double>(node.flag("periodic", true) ? size : size - 1);
   check_table(Sizes{size});
-  std::vector<double> values;
-  for (int64_t i = 0; i < size; ++i) {
-    const double angle = 2 * std::numbers::pi * static_cast<double>(i) / length;
-    values.push_back((a - b * std::cos(angle) + c * std::cos(2 * angle)) / static_cast<double>(d));
-  }
   const DType dtype = node.dtype("output_datatype", float32);
-  return {node.computed([&] { return Tensor::copy_of(values, {size}).to(dtype); })};
+  return {node.constant({static_cast<double>(size)}, size, [&] {
+    std::vector<double> values;
+    for (int64_t i = 0; i < size; ++i) {
+      const double angle = 2 * std::numbers::pi * static_cast<double>(i) / length;
+      values.push_back((a - b * std::cos(angle) + c * std::cos(2 * angle)) / static_cast<double>(d));
+    }
+    return Tensor::copy_of(values, {size}).to(dtype);
+  })};
 }
 
 std::vector<Tensor> hamming_window(NodeCall& node) { return window<25, 21, 0, 46>(node); }
@@ -130,7 +130,7 @@ std::vector<Tensor> mel_weights(NodeCall& node) {
       at(row) = static_cast<double>(right - row) / static_cast<double>(right - center);
   }
   const DType dtype = node.dtype("output_datatype", float32);
-  return {node.computed([&] { return Tensor::copy_of(weights, {count, bins}).to(dtype); })};
+  return {node.constant(weights, count * bins, [&] { return Tensor::copy_of(weights, {count, bins}).to(dtype); })};
 }
 
 constexpr std::array kOperators{

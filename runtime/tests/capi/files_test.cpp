@@ -94,8 +94,8 @@ TEST_P(FilesTest, NodesComeBackAsTheyWere) {
   EXPECT_EQ(entry.bytes, 12u);
   of_read_options options{};
   options.struct_size = sizeof(options);
-  for (const bool copy : {false, true}) {
-    options.copy = copy;
+  for (const bool share : {false, true}) {
+    options.share = share;
     of_tensor tensor = nullptr;
     ASSERT_EQ(of_file_read(file, &position, 1, &options, &tensor), OF_OK) << of_last_error();
     bool equal = false;

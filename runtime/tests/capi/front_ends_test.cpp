@@ -79,9 +79,12 @@ TEST(FrontEndTest, NamesAreNearIfAThirdOfTheirBytesDiffers) {
   const auto nearest = [&](const char* word) { return of_nearest_name(word, names, 4); };
   EXPECT_EQ(nearest("dims"), 0);
   EXPECT_EQ(nearest("keepdims"), 1);
-  EXPECT_EQ(nearest("dtpye"), -1);
+  EXPECT_EQ(nearest("dtpye"), 2);
+  EXPECT_EQ(nearest("type-d"), -1);
   EXPECT_EQ(nearest("dtyp"), 2);
   EXPECT_EQ(nearest(""), -1);
+  const char* const letters[] = {"x", "y"};
+  EXPECT_EQ(of_nearest_name("q", letters, 2), -1) << "nothing of the word would be left";
   EXPECT_EQ(nearest(nullptr), -1);
   EXPECT_EQ(nearest(std::string(100'000, 'd').c_str()), -1);
   EXPECT_EQ(of_nearest_name("dim", nullptr, 3), -1);

@@ -41,6 +41,35 @@ TEST(Onnx, SizesCanBeFixedOrRanges) {
   });
 }
 
+TEST(Onnx, SizesCanBeEqual) {
+  const flow::Graph graph = flow::load_onnx(path_of("equal"), {.sizes = {{"m", "n"}, {"n", {2, 8}}}});
+  ASSERT_EQ(graph.info().size_count, 2u);
+  EXPECT_STREQ(graph.value(OF_GRAPH_INPUT, 1).size_texts[1], "n");
+  EXPECT_STREQ(graph.info().note, "");
+  const of_equal_sizes nothing{"m", nullptr};
+  of_onnx_load_options options{};
+  options.struct_size = sizeof options;
+  options.equal_sizes = &nothing;
+  options.equal_size_count = 1;
+  of_graph refused = nullptr;
+  EXPECT_EQ(of_onnx_load(path_of("equal").c_str(), &options, &refused), OF_INVALID_ARGUMENT);
+  options.equal_sizes = nullptr;
+  EXPECT_EQ(of_onnx_load(path_of("equal").c_str(), &options, &refused), OF_INVALID_ARGUMENT);
+}
+
+TEST(Onnx, ASizeThatIsFoundByTryingIsANote) {
+  const char* const note =
+      "the model does not work for all sizes, and was loaded with height = 32; `sizes` of load says which ones it "
+      "should "
+      "have";
+  const flow::Graph graph = flow::load_onnx(path_of("of_height_32"));
+  EXPECT_STREQ(graph.info().note, note);
+  expect_error(OF_SHAPE_ERROR, std::string("run: dimension 1 of input 'x' must be 32, got shape [1, 64]; ") + note,
+               [&] {
+                 flow::Session(graph).run({flow::ones({1, 64})});
+               });
+}
+
 TEST(Onnx, ValuesBecomeConstants) {
   const flow::Tensor shape = flow::tensor<int64_t>({3, 2});
   const flow::Session session(flow::load_onnx(path_of("reshape"), {.values = {{"shape", shape}}}));

@@ -112,9 +112,9 @@ VALUE nodes(VALUE self, VALUE flat) {
   return list;
 }
 
-// TensorFile#read_all(positions, device or nil, copy): returns the tensors. Another thread may close the file
+// TensorFile#read_all(positions, device or nil, share): returns the tensors. Another thread may close the file
 // meanwhile.
-VALUE read_all(VALUE self, VALUE position_list, VALUE device, VALUE copy) {
+VALUE read_all(VALUE self, VALUE position_list, VALUE device, VALUE share) {
   const long count = RARRAY_LEN(position_list);
   VALUE position_owner, handle_owner;
   auto* positions = allocate<uint64_t>(count, &position_owner);
@@ -127,7 +127,7 @@ VALUE read_all(VALUE self, VALUE position_list, VALUE device, VALUE copy) {
   of_read_options options = {};
   options.struct_size = sizeof(options);
   options.device = NIL_P(device) ? of_default_device() : device_of("load", "device", device);
-  options.copy = RTEST(copy);
+  options.share = RTEST(share);
   const of_file file = of_file_retain(file_of(self));
   const of_status status =
       run_native(true, [&] { return of_file_read(file, positions, static_cast<uint64_t>(count), &options, handles); });

@@ -158,23 +158,29 @@ VALUE finish(VALUE self) {
   return object;
 }
 
-// Graph.read(path, verify)
-VALUE read(VALUE, VALUE path, VALUE verify) {
+// Graph.read(path, verify, share)
+VALUE read(VALUE, VALUE path, VALUE verify, VALUE share) {
   const VALUE object = new_graph();
   const char* source = StringValueCStr(path);
   of_graph graph = nullptr;
-  check(run_native(true, [&] { return of_graph_load(source, RTEST(verify), &graph); }));
+  of_graph_load_options options = {};
+  options.struct_size = sizeof(options);
+  options.verify = RTEST(verify);
+  options.share = RTEST(share);
+  check(run_native(true, [&] { return of_graph_load(source, &options, &graph); }));
   fill_graph(object, graph);
   RB_GC_GUARD(path);
   return object;
 }
 
-// Graph.read_onnx(path, names of sizes, their ranges, names of inputs, their values)
-VALUE read_onnx(VALUE, VALUE path, VALUE size_names, VALUE ranges, VALUE value_names, VALUE values) {
+// Graph.read_onnx(path, names of sizes, their ranges, names of sizes that are equal to others, those others, names of
+// inputs, their values)
+VALUE read_onnx(VALUE, VALUE path, VALUE size_names, VALUE ranges, VALUE equal_names, VALUE other_names,
+                VALUE value_names, VALUE values) {
   const VALUE object = new_graph();
   const char* source = StringValueCStr(path);
   const long count = RARRAY_LEN(values);
-  VALUE size_owners[2], name_owner, value_owner;
+  VALUE size_owners[2], equal_owners[3], name_owner, value_owner;
   auto* tensors = allocate<of_tensor>(count, &value_owner);
   for (long i = 0; i < count; ++i)
     tensors[i] = handle_of_argument("load", "an item of values", rb_ary_entry(values, i));
@@ -185,11 +191,18 @@ VALUE read_onnx(VALUE, VALUE path, VALUE size_names, VALUE ranges, VALUE value_n
   options.value_names = copies_of(value_names, &name_owner);
   options.values = tensors;
   options.value_count = static_cast<uint64_t>(count);
+  const long equal_count = RARRAY_LEN(equal_names);
+  const char **names = copies_of(equal_names, &equal_owners[0]), **others = copies_of(other_names, &equal_owners[1]);
+  auto* equal = allocate<of_equal_sizes>(equal_count, &equal_owners[2]);
+  for (long i = 0; i < equal_count; ++i) equal[i] = {names[i], others[i]};
+  options.equal_sizes = equal;
+  options.equal_size_count = static_cast<uint64_t>(equal_count);
   of_graph graph = nullptr;
   check(run_native(true, [&] { return of_onnx_load(source, &options, &graph); }));
   fill_graph(object, graph);
   RB_GC_GUARD(path);
   RB_GC_GUARD(values);
+  for (VALUE& owner : equal_owners) RB_GC_GUARD(owner);
   RB_GC_GUARD(size_owners[0]);
   RB_GC_GUARD(size_owners[1]);
   RB_GC_GUARD(name_owner);
@@ -262,6 +275,13 @@ VALUE limit_memory(VALUE self, VALUE bytes) {
 // Graph#to_s
 VALUE text(VALUE self) {
   const VALUE string = rb_utf8_str_new_cstr(info_of_graph(self).text);
+  RB_GC_GUARD(self);
+  return string;
+}
+
+// Graph#note
+VALUE note(VALUE self) {
+  const VALUE string = rb_utf8_str_new_cstr(info_of_graph(self).note);
   RB_GC_GUARD(self);
   return string;
 }
@@ -555,8 +575,8 @@ void define_graphs(VALUE module) {
   graph_class = rb_define_class_under(module, "Graph", rb_cObject);
   rb_undef_alloc_func(graph_class);
   rb_undef_method(rb_singleton_class(graph_class), "new");
-  rb_define_private_method(rb_singleton_class(graph_class), "read", RUBY_METHOD_FUNC(read), 2);
-  rb_define_private_method(rb_singleton_class(graph_class), "read_onnx", RUBY_METHOD_FUNC(read_onnx), 5);
+  rb_define_private_method(rb_singleton_class(graph_class), "read", RUBY_METHOD_FUNC(read), 3);
+  rb_define_private_method(rb_singleton_class(graph_class), "read_onnx", RUBY_METHOD_FUNC(read_onnx), 7);
   rb_define_private_method(rb_singleton_class(graph_class), "pass_list", RUBY_METHOD_FUNC(pass_list), 0);
   rb_define_private_method(graph_class, "optimized", RUBY_METHOD_FUNC(optimized), 7);
   rb_define_private_method(graph_class, "warm", RUBY_METHOD_FUNC(warm), 1);
@@ -564,6 +584,7 @@ void define_graphs(VALUE module) {
   rb_define_private_method(graph_class, "limit_memory", RUBY_METHOD_FUNC(limit_memory), 1);
   rb_define_method(graph_class, "memory", RUBY_METHOD_FUNC(session_memory), 0);
   rb_define_method(graph_class, "to_s", RUBY_METHOD_FUNC(text), 0);
+  rb_define_method(graph_class, "note", RUBY_METHOD_FUNC(note), 0);
   rb_define_private_method(graph_class, "call_count", RUBY_METHOD_FUNC(call_count), 0);
   rb_define_private_method(graph_class, "named_sizes", RUBY_METHOD_FUNC(named_sizes), 0);
   rb_define_private_method(graph_class, "values", RUBY_METHOD_FUNC(values), 1);

@@ -19,18 +19,18 @@ module OneFlow
     def include?(name) = infos.include?(name.to_s)
 
     # Reads one tensor; see OneFlow.load for the arguments.
-    def read(name, device: nil, mmap: true)
+    def read(name, device: nil, mmap: false)
       position = names.index(known(:read, name))
-      read_all([position], device, !Nodes.flag(:read, :mmap, mmap)).first
+      read_all([position], device, Nodes.flag(:read, :mmap, mmap)).first
     end
 
     alias [] read
 
     # Reads all tensors; see OneFlow.load.
-    def load(device: nil, mmap: true, flat: false)
+    def load(device: nil, mmap: false, flat: false)
       list = nodes(Nodes.flag(:load, :flat, flat))
       positions = list.filter_map { |kind, _, _, position| position if kind == Nodes::TENSOR }
-      tensors = read_all(positions, device, !Nodes.flag(:load, :mmap, mmap))
+      tensors = read_all(positions, device, Nodes.flag(:load, :mmap, mmap))
       Nodes.restore(list, tensors)
     end
 
@@ -63,7 +63,7 @@ module OneFlow
   end
 
   # Loads what `save` has written, or the tensors of a file from elsewhere as a Hash.
-  def self.load(path, device: nil, mmap: true, flat: false)
+  def self.load(path, device: nil, mmap: false, flat: false)
     file = TensorFile.__send__(:open, Nodes.path(:load, path))
     begin
       file.load(device:, mmap:, flat:)

@@ -27,9 +27,10 @@ module OneFlow
       capture.record(block).__send__(:prepare)
     end
 
-    # Loads a graph that `save` has written. Its constants share the memory of the file.
-    def self.load(path, verify: false)
-      read(Nodes.path(:load, path), Nodes.flag(:load, :verify, verify)).__send__(:prepare)
+    # Loads a graph that `save` has written.
+    def self.load(path, verify: false, mmap: false)
+      flags = { verify:, mmap: }.map { |name, flag| Nodes.flag(:load, name, flag) }
+      read(Nodes.path(:load, path), *flags).__send__(:prepare)
     end
 
     # Runs the graph with arguments as those of the captured block, and returns what that has returned; with `states`

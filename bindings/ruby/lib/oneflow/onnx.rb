@@ -11,10 +11,10 @@ module OneFlow
     class << self
       # Loads an ONNX model as a graph.
       def load(path, sizes: nil, values: nil)
-        bounds = named(:sizes, sizes).to_h { |name, size| [name, bounds_of(name, size)] }
         tensors = named(:values, values).transform_values { |value| tensor_of(value) }
-        graph = Graph.__send__(:read_onnx, Nodes.path(:load, path), bounds.keys, bounds.values, tensors.keys,
+        graph = Graph.__send__(:read_onnx, Nodes.path(:load, path), *size_arguments(sizes), tensors.keys,
                                tensors.values)
+        warn "load: #{graph.note}", uplevel: 0 unless graph.note.empty?
         graph.__send__(:prepare)
       end
 
@@ -38,6 +38,13 @@ module OneFlow
       def named(argument, items)
         what = "load: a key of #{argument}"
         Nodes.optional_hash(:load, argument, items).transform_keys { |key| Nodes.text(what, key) }
+      end
+
+      # Returns names of sizes, their ranges, names of sizes that are equal to others, and those others.
+      def size_arguments(sizes)
+        equal, given = named(:sizes, sizes).partition { |_, size| String === size || Symbol === size }.map(&:to_h)
+        others = equal.map { |name, size| Nodes.text("load: sizes['#{name}']", size) }
+        [given.keys, given.map { |name, size| bounds_of(name, size) }, equal.keys, others]
       end
 
       # Returns the minimum, the maximum and the step of a size.
