@@ -125,5 +125,13 @@ def logspace(
     return torch.logspace(start, end, steps, base, dtype=dtype)
 
 
+def exp_difference(input: torch.Tensor, other: torch.Tensor, share: float) -> torch.Tensor:
+    found = torch.exp(input - other)
+    if input.is_complex() or other.is_complex():
+        return found
+    found = torch.where((input == other) & (input == math.inf), torch.ones_like(found), found)
+    return torch.where((input == other) & (input == -math.inf), torch.full_like(found, share), found)
+
+
 def replace_special(input: torch.Tensor, nan: float, posinf: float, neginf: float) -> torch.Tensor:
     return torch.nan_to_num(input, nan, posinf, neginf)
