@@ -61,7 +61,8 @@ def _element(program: Program) -> Expression | None:
             case Assign(names=(name,), value=value, replaces=False) if found := _composed(value, elements):
                 elements[name] = found
             case Return(values=(value,)) if found := _composed(value, elements):
-                return Expression(program.text, found, program.location)
+                one_line = "; ".join(line.strip() for line in program.text.splitlines())
+                return Expression(one_line, found, program.location)
             case _:
                 return None
     return None

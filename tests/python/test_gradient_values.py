@@ -166,7 +166,7 @@ def test_logits_without_bounds() -> None:
 def test_sums_of_nothing_but_negative_infinity() -> None:
     rows = leaf([[-INFINITY, -INFINITY], [-INFINITY, 1.0], [INFINITY, 1.0], [2.0, 2.0]])
     flow.logsumexp(rows, 1).sum().backward()
-    assert rows.grad.tolist() == [[0.5, 0.5], [0, 1], [1, 0], [0.5, 0.5]]
+    assert rows.grad.flatten().tolist() == pytest.approx([0.5, 0.5, 0, 1, 1, 0, 0.5, 0.5])
     x = leaf([-INFINITY, -INFINITY, 0.0, 1.0])
     (flow.logcumsumexp(x, 0) * flow.tensor([3.0, 5.0, 1.0, -2.0], dtype="float64")).sum().backward()
     assert x.grad.tolist() == pytest.approx([3, 5, 1 - 2 / (1 + math.e), -2 * math.e / (1 + math.e)])
