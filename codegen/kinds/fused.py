@@ -15,7 +15,7 @@ from codegen.kernel_printer import KernelPrinter
 from codegen.kinds.composite import Composite
 from codegen.kinds.kind import Kind, RuntimeRule
 from codegen.model import Op
-from codegen.program import Assign, OperatorCall, Program, Return
+from codegen.program import Assign, If, OperatorCall, Program, Return
 
 
 @dataclass(frozen=True)
@@ -58,6 +58,8 @@ def _element(program: Program) -> Expression | None:
     elements: dict[str, Node] = {}  # of the names in the program
     for statement in program.statements:
         match statement:
+            case If(condition=Invoke(function="is_complex"), otherwise=()):
+                continue  # the kernel computes in real types
             case Assign(names=(name,), value=value, replaces=False) if found := _composed(value, elements):
                 elements[name] = found
             case Return(values=(value,)) if found := _composed(value, elements):

@@ -67,7 +67,8 @@ void set_requires_grad(const Tensor& tensor, bool requires_grad);
 // a tensor that requires a gradient, as the result of a recorded call; otherwise it is a leaf.
 TensorRef independent_variable(const Tensor& tensor, bool keeps_history);
 
-// Returns a copy of a leaf that is a leaf itself, with a copy of its gradient. Throws InvalidArgument for other tensors.
+// Returns a copy of a leaf that is a leaf itself, with a copy of its gradient. Throws InvalidArgument for other
+// tensors.
 TensorRef copy_of_leaf(const Tensor& tensor);
 
 }  // namespace oneflow::autograd

@@ -31,6 +31,10 @@ def kl_div(
     return _reduced(losses, torch.ones_like(losses), reduction)
 
 
+def logits_slope(input: torch.Tensor, target: torch.Tensor, pos_weight: torch.Tensor | float = 1) -> torch.Tensor:
+    return (1 - target) * torch.sigmoid(input) - pos_weight * target * torch.sigmoid(-input)
+
+
 def nll_loss(
     input: torch.Tensor,
     target: torch.Tensor,

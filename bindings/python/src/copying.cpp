@@ -77,8 +77,9 @@ PyObject* rebuild(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* 
   if (!check(create_native(source, &result))) return nullptr;
   Ref tensor(wrap(result));
   const int64_t needed = of_tensor_count(result) * static_cast<int64_t>(of_dtype_size(source.dtype));
-  if (needed != PyBytes_GET_SIZE(data)) return raise(OF_INVALID_ARGUMENT, "_rebuild_tensor: data must have " + std::to_string(needed) + " bytes, got " +
-                                        std::to_string(PyBytes_GET_SIZE(data)));
+  if (needed != PyBytes_GET_SIZE(data))
+    return raise(OF_INVALID_ARGUMENT, "_rebuild_tensor: data must have " + std::to_string(needed) + " bytes, got " +
+                                          std::to_string(PyBytes_GET_SIZE(data)));
   const bool requires_grad = call.values[4].kind == OF_VALUE_BOOL && call.values[4].as.boolean;
   if (requires_grad && !check(of_tensor_set_requires_grad(result, true))) return nullptr;
   return tensor.release();
@@ -103,8 +104,9 @@ std::vector<PyMethodDef> copying_methods() {
 
 std::vector<PyMethodDef> copying_functions() {
   return {
-      fast_method("_rebuild_tensor", rebuild,
-                  "_rebuild_tensor(data, dtype, size, device, requires_grad=False)\n--\n\nReturns the tensor of a pickle."),
+      fast_method(
+          "_rebuild_tensor", rebuild,
+          "_rebuild_tensor(data, dtype, size, device, requires_grad=False)\n--\n\nReturns the tensor of a pickle."),
   };
 }
 

@@ -35,12 +35,13 @@ OF_API of_status of_tensor_set_grad(of_tensor tensor, of_tensor grad);
 /* Creates a tensor over the same memory that has no history and requires no gradient. */
 OF_API of_status of_tensor_detach(of_tensor tensor, of_tensor* result);
 
-/* Creates a copy of a leaf that is a leaf itself: it requires a gradient if the leaf does, and has a copy of the collected
- * gradient. Fails for the result of a recorded call. */
+/* Creates a copy of a leaf that is a leaf itself: it requires a gradient if the leaf does, and has a copy of the
+ * collected gradient. Fails for the result of a recorded call. */
 OF_API of_status of_tensor_copy_leaf(of_tensor tensor, of_tensor* result);
 /* Creates a tensor over the same memory, for which a function of it can be differentiated, whatever else the function
- * computes from the tensor itself. If `keeps_history` and the tensor requires a gradient, it is the result of a recorded
- * call, so that what is computed from it depends on the tensor; otherwise it is a leaf that requires a gradient. */
+ * computes from the tensor itself. If `keeps_history` and the tensor requires a gradient, it is the result of a
+ * recorded call, so that what is computed from it depends on the tensor; otherwise it is a leaf that requires a
+ * gradient. */
 OF_API of_status of_independent_variable(of_tensor tensor, bool keeps_history, of_tensor* result);
 
 /* Returns whether the calls of the thread are recorded. They are at first. */
@@ -69,7 +70,8 @@ OF_API of_status of_backward(const of_tensor* tensors, const of_tensor* grads, s
 OF_API of_status of_grad(const of_tensor* tensors, const of_tensor* grads, size_t count, const of_tensor* inputs,
                          size_t input_count, const of_backward_options* options, of_tensor* results);
 
-/* Gets whether the tensors depend on leaves that are not among `inputs`. If they do, so may the gradients of the inputs. */
+/* Gets whether the tensors depend on leaves that are not among `inputs`. If they do, so may the gradients of the
+ * inputs. */
 OF_API of_status of_depends_on_others(const of_tensor* tensors, size_t count, const of_tensor* inputs,
                                       size_t input_count, bool* result);
 
