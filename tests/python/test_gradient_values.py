@@ -72,6 +72,8 @@ def test_the_slopes_of_complex_functions_stay_finite() -> None:
         (flow.mish, INFINITY, 1),
         (flow.mish, -INFINITY, 0),
         (flow.mish, 1e30, 1),
+        (flow.silu, INFINITY, 1),
+        (flow.silu, -INFINITY, 0),
         (flow.silu, 1e30, 1),
         (flow.silu, -1e30, 0),
         (flow.elu, 1e30, 1),
@@ -87,6 +89,8 @@ def test_the_slopes_of_complex_functions_stay_finite() -> None:
         (flow.sigmoid, -INFINITY, 0),
         (flow.tanh, INFINITY, 0),
         (flow.sinc, 0.0, 0),
+        (flow.digamma, INFINITY, 0),
+        (lambda x: flow.digamma(x) * 1e30, 1e30, 1),
     ],
 )
 def test_slopes_at_the_ends(function: Callable[..., Any], point: float, slope: float, dtype: str) -> None:

@@ -86,7 +86,7 @@ function grad(outputs, inputs, options) {
 
 // ------------------------------------------------------------------------------------------------ derivatives
 
-/** Returns a tensor over the same memory, whose gradient is not that of `value`; with `keepsHistory`, it depends on it. */
+/** Returns a tensor over the same memory with a gradient of its own; with `keepsHistory`, it depends on `value`. */
 function variableOf(method, value, keepsHistory) {
   if (!isTensor(value)) {
     throw makeError('TypeMismatch', `${method}: a gradient needs a Tensor argument, got ${describe(value)}`);
@@ -151,15 +151,16 @@ function vjp(fn, ...inputs) {
 function jacobian(fn, inputs, options) {
   checkFunction('jacobian', 'fn', fn);
   const {createGraph = false} = optionsOf('jacobian', options, ['createGraph']);
-  const variables = tensorList('jacobian', 'inputs', inputs).map((each) => variableOf('jacobian', each, createGraph));
+  const given = tensorList('jacobian', 'inputs', inputs);
+  const variables = given.map((each) => variableOf('jacobian', each, createGraph));
   return enableGrad(() => {
     const value = valueOf('jacobian', fn(...variables));
     const rows = variables.map(() => []);
     if (value.requiresGrad) {
       const flat = flow.reshape(value, [-1]);
       for (let i = 0; i < flat.shape[0]; i++) {
-        const found = orZeros(pass('jacobian', [flat.at(i)], [null], variables, {retainGraph: true, createGraph}), variables);
-        found.forEach((each, k) => rows[k].push(each));
+        const found = pass('jacobian', [flat.at(i)], [null], variables, {retainGraph: true, createGraph});
+        orZeros(found, variables).forEach((each, k) => rows[k].push(each));
       }
     }
     const results = rows.map((row, k) => {
@@ -272,8 +273,8 @@ function withRandomState(state, fn) {
 }
 
 /**
- * Returns fn(...args), of which nothing is kept for the backward pass: that calls fn again, which draws the same numbers
- * from the default generator.
+ * Returns fn(...args), of which nothing is kept for the backward pass: that calls fn again, which draws the same
+ * numbers from the default generator.
  */
 function checkpoint(fn, ...args) {
   checkFunction('checkpoint', 'fn', fn);

@@ -201,7 +201,8 @@ def grad(
 def value_and_grad(function: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
     """Returns a function that returns the value of `function`, and its gradient for the argument number `argnums`.
 
-    The value must be a tensor with one element. Several numbers give a tuple of gradients.
+    The value must be a tensor with one element. Several numbers give a tuple of gradients. Both are recorded if the
+    function depends on a tensor that requires a gradient.
     """
     _callable("value_and_grad", function)
     numbers = (argnums,) if isinstance(argnums, int) else argnums

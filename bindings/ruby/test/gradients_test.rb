@@ -171,7 +171,7 @@ class GradientsTest < OneFlowTest
     (x * 3).sum.backward
     copies = [x.dup, x.clone, Marshal.load(Marshal.dump(x)), YAML.unsafe_load(YAML.dump(x))]
     copies.each { |y| (y * 5).sum.backward }
-    assert_equal [[8.0, 8.0], [8.0, 8.0], [5.0, 5.0], [5.0, 5.0]], copies.map { |y| y.grad.to_a }
+    assert_equal([[8.0, 8.0], [8.0, 8.0], [5.0, 5.0], [5.0, 5.0]], copies.map { |y| y.grad.to_a })
     assert_equal [3.0, 3.0], x.grad.to_a
     refute_predicate Marshal.load(Marshal.dump(x.detach)), :requires_grad?
     (x * 2).dup.sum.backward # the copy of a result has its history

@@ -133,12 +133,7 @@ module OneFlow
     # Returns a lambda that returns the value of the block, and its gradient for its argument number `argnums`.
     def value_and_grad(argnums: 0, &block)
       Autograd.given_block("value_and_grad", block)
-      numbers = Autograd.list_of(argnums)
-      unless numbers.all?(Integer)
-        found = Autograd.class_of(argnums)
-        raise TypeMismatch, "value_and_grad: argnums must be Integer or Array of Integers, got #{found}"
-      end
-
+      numbers = argument_numbers(argnums)
       lambda do |*args|
         recording = grad_enabled?
         inputs = numbers.to_h { |i| [i, Autograd.variable("value_and_grad", Autograd.argument(args, i), recording)] }
@@ -157,13 +152,7 @@ module OneFlow
       value = enable_grad { block.call(*variables) }
       outputs = Autograd.tensor_list("vjp", "the value", value)
       records = recording && Autograd.depends_on_others(outputs, variables)
-      pull = lambda do |gradient = nil|
-        grads = Autograd.grads_of("vjp", "gradient", gradient, outputs)
-        creates = grad_enabled? && (records || grads.any? { |each| Autograd.wanted?(each) })
-        found = Autograd.gradients(outputs, grads, variables, true, creates)
-        found.length == 1 ? found.first : found
-      end
-      [value.is_a?(Tensor) && !records ? value.detach : value, pull]
+      [records || !value.is_a?(Tensor) ? value : value.detach, pull_of(outputs, variables, records)]
     end
 
     # Returns the derivatives of every element of the block's value, of shape value.shape + input.shape; for several
@@ -218,6 +207,23 @@ module OneFlow
 
       raise InvalidArgument, "grad: outputs do not depend on input #{found.index(nil)}; " \
                              "allow_unused: true gives nil for it"
+    end
+
+    def argument_numbers(argnums)
+      numbers = Autograd.list_of(argnums)
+      return numbers if numbers.all?(Integer)
+
+      found = Autograd.class_of(argnums)
+      raise TypeMismatch, "value_and_grad: argnums must be Integer or Array of Integers, got #{found}"
+    end
+
+    def pull_of(outputs, inputs, records)
+      lambda do |gradient = nil|
+        grads = Autograd.grads_of("vjp", "gradient", gradient, outputs)
+        creates = grad_enabled? && (records || grads.any? { |each| Autograd.wanted?(each) })
+        found = Autograd.gradients(outputs, grads, inputs, true, creates)
+        found.length == 1 ? found.first : found
+      end
     end
 
     def jacobian_rows(value, inputs, create_graph)

@@ -77,13 +77,17 @@ module OneFlow
       def backward(context, *grads)
         block, random_state, *args = context.arguments
         leaves = args.map { |each| Autograd.wanted?(each) ? each.detach.requires_grad! : each }
-        outputs = Autograd.list_of(with_random_state(random_state) { OneFlow.enable_grad { block.call(*leaves) } })
-        kept = outputs.zip(grads).select { |output, _| output.requires_grad? }
-        Autograd.backward(kept.map(&:first), grad_tensors: kept.map(&:last))
+        outputs = with_random_state(random_state) { OneFlow.enable_grad { block.call(*leaves) } }
+        run_backward(Autograd.list_of(outputs), grads)
         [nil, *args.zip(leaves).map { |arg, leaf| leaf.grad unless arg.equal?(leaf) }]
       end
 
       private
+
+      def run_backward(outputs, grads)
+        kept = outputs.zip(grads).select { |output, _| output.requires_grad? }
+        Autograd.backward(kept.map(&:first), grad_tensors: kept.map(&:last))
+      end
 
       # Returns what the block returns if it draws from a state of the default generator on, which keeps its own state.
       def with_random_state(state)
