@@ -105,8 +105,9 @@ SCALAR: Mapping[str, Intrinsic] = {
     "atan": _function("1 / (1 + x * x)", 1),
     "sinh": _function("cosh(x)", 1),
     "cosh": _function("sinh(x)"),
-    "tanh": _function("1 - f * f", 1),
-    "sigmoid": _function("f * (1 - f)", 1),
+    # Of large numbers, 1 - f would be 0, although the derivative is not.
+    "tanh": _function("4 * sigmoid(2 * x) * sigmoid(-2 * x)", 1),
+    "sigmoid": _function("f * sigmoid(-x)", 1),
     "asinh": _function("rsqrt(x * x + 1)", 1),
     "acosh": _function("rsqrt(x * x - 1)", 1, "x >= 1"),
     "atanh": _function("1 / (1 - x * x)", 1, "-1 < x < 1"),
@@ -117,7 +118,7 @@ SCALAR: Mapping[str, Intrinsic] = {
     "digamma": _function("zeta(2, x)"),
     "zeta": _of_two(Cost.FUNCTION, "", "-x * zeta(x + 1, y)", approximate=True),
     "i0": _function("i1(x)"),
-    "i1": _function("i0(x) - f / x if x != 0 else 0.5"),
+    "i1": _function("i0(x) - f / (x if x != 0 else 1) if x != 0 else 0.5"),
     "floor": _step(),
     "ceil": _step(),
     "trunc": _step(),
@@ -125,7 +126,12 @@ SCALAR: Mapping[str, Intrinsic] = {
     "sign": _step(),
     "power_of_2": _function("0", cost=Cost.SIMPLE, approximate=False),  # the largest one that is at most |x|; 0 for 0
     "abs": _function("sign(x)", cost=Cost.SIMPLE, approximate=False),
-    "atan2": _of_two(Cost.FUNCTION, "y / (x * x + y * y)", "-(x / (x * x + y * y))", approximate=True),
+    "atan2": _of_two(  # 0 at the origin, as in PyTorch
+        Cost.FUNCTION,
+        "0 if abs(x) + abs(y) == 0 else y / (x * x + y * y)",
+        "0 if abs(x) + abs(y) == 0 else -(x / (x * x + y * y))",
+        approximate=True,
+    ),
     "pow": _of_two(
         Cost.FUNCTION,
         "0 if y == 0 else y * pow(x, y - 1)",

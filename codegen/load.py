@@ -261,7 +261,13 @@ def _gradient(fields: Fields, signature: Signature | None) -> dict[str, StatedGr
                 raise key.bad(unknown("tensor argument", name, tensors))
     words = {each.value for each in Gradient}
     found: dict[str, StatedGradient | Gradient] = {}
-    for text, value in fields.others(lambda f: Gradient(f.words) if f.words in words else f.program).items():
+
+    def programs(field: Field) -> Mapping[str | None, Program] | Gradient:
+        if field.is_mapping:
+            return dict[str | None, Program](field.fields.others(lambda f: f.program).items())
+        return Gradient(field.words) if field.words in words else {None: field.program}
+
+    for text, value in fields.others(programs).items():
         names = _names_in(text)
         stated = value if isinstance(value, Gradient) else StatedGradient(names, value, is_holomorphic)
         found |= dict.fromkeys(names, stated)

@@ -255,10 +255,13 @@ class Gradient(Enum):
 
 @dataclass(frozen=True)
 class StatedGradient:
-    """A program for the gradients of some arguments, with a result for each of them."""
+    """A program for the gradients of some arguments, with a result for each of them.
+
+    A record with branches may have a program for each of them; otherwise the key is None.
+    """
 
     arguments: tuple[str, ...]
-    program: Program
+    programs: Mapping[str | None, Program]
     is_holomorphic: bool  # whether it multiplies by complex derivatives, so that the runtime conjugates around it
 
 

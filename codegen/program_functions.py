@@ -20,6 +20,7 @@ class ProgramFunction:
 
 # The types of values in programs.
 TENSOR, TENSORS = Type(base_types.TENSOR), Type(base_types.TENSOR, is_list=True)
+INDICES = Type(base_types.TENSOR, is_list=True, optional_members=True)
 INTEGER, INTEGERS = Type(base_types.INT), Type(base_types.INT, is_list=True)
 BOOL, REAL, TEXT = Type(base_types.BOOL), Type(base_types.FLOAT), Type(base_types.STR)
 NUMBER, DTYPE, DEVICE = Type(base_types.NUMBER), Type(base_types.DTYPE), Type(base_types.DEVICE)
@@ -61,6 +62,7 @@ PROGRAM: Mapping[str, ProgramFunction] = {
     "epsilon": ProgramFunction((DTYPE,), REAL),  # the distance from 1 to the next larger number
     "largest": ProgramFunction((DTYPE,), REAL),  # the largest finite number
     "lowest": ProgramFunction((DTYPE,), REAL),  # the lowest number, which is negative infinity if the type has it
+    "can_repeat": ProgramFunction((INDICES,), BOOL),  # whether indices may select an element twice, as masks do not
     "fits": ProgramFunction((INTEGER, DTYPE), BOOL),  # whether a dtype has this value
     # The element of a tensor that has one; they wait for the device.
     "integer": ProgramFunction((TENSOR,), INTEGER),

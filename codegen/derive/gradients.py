@@ -134,14 +134,37 @@ def _gradients(
                 ops[argument.name] = _resolved(op, [argument], _derived(op, argument, operators), functions)
             elif own.arguments[0] == argument.name:
                 together = [each for name in own.arguments if (each := op.signature.argument(name))]
-                ops |= dict.fromkeys(own.arguments, _resolved(op, together, {None: own.program}, functions))
+                ops |= dict.fromkeys(own.arguments, _stated(op, together, own.programs, functions, report))
         except UnknownDerivative as error:
             missing[argument.name] = str(error)
         except TextError as error:
-            if isinstance(own, StatedGradient):
-                report.add(own.program.locate(error.offset), error.text, error.length)
             missing[argument.name] = error.text
     return Gradients(ops, missing)
+
+
+def _stated(
+    op: Op,
+    wanted: Sequence[Argument],
+    programs: Mapping[str | None, Program],
+    functions: Functions,
+    report: Report,
+) -> Op:
+    """Returns the gradient that a record states. Reports errors in its programs, and then raises TextError."""
+    values = [value for value in programs if value is not None]
+    if values and set(values) != set(op.kind.matched_values):
+        expected = f"a program for each of {', '.join(op.kind.matched_values)}" if op.kind.matched else "one program"
+        text = f"the gradient of {wanted[0].name} must have {expected}, got those of {', '.join(values)}"
+        report.add(op.location, text)
+        raise TextError(text)
+    try:
+        return _resolved(op, wanted, programs, functions)
+    except TextError:
+        for value, program in programs.items():
+            try:
+                _resolved(op, wanted, {value: program}, functions)
+            except TextError as error:
+                report.add(program.locate(error.offset), error.text, error.length)
+        raise
 
 
 def has_smooth_result(op: Op) -> bool:

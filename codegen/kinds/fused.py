@@ -15,7 +15,7 @@ from codegen.kernel_printer import KernelPrinter
 from codegen.kinds.composite import Composite
 from codegen.kinds.kind import Kind, RuntimeRule
 from codegen.model import Op
-from codegen.program import OperatorCall, Program, Return
+from codegen.program import Assign, If, OperatorCall, Program, Return
 
 
 @dataclass(frozen=True)
@@ -55,17 +55,27 @@ def _count(program: Program) -> int:
 
 def _element(program: Program) -> Expression | None:
     """Returns the element of the result of a program, or None if it does not follow from elements alone."""
-    match program.statements:
-        case (Return(values=(value,)),):
-            if found := _composed(value):
-                return Expression(program.text, found, program.location)
+    elements: dict[str, Node] = {}  # of the names in the program
+    for statement in program.statements:
+        match statement:
+            case If(condition=Invoke(function="is_complex"), otherwise=()):
+                continue  # the kernel computes in real types
+            case Assign(names=(name,), value=value, replaces=False) if found := _composed(value, elements):
+                elements[name] = found
+            case Return(values=(value,)) if found := _composed(value, elements):
+                one_line = "; ".join(line.strip() for line in program.text.splitlines())
+                return Expression(one_line, found, program.location)
+            case _:
+                return None
     return None
 
 
-def _composed(node: Node) -> Node | None:
+def _composed(node: Node, elements: Mapping[str, Node]) -> Node | None:
     """Returns the scalar expression of the elements of a value, or None if there is none."""
     match node:
-        case Variable() | Constant():
+        case Variable(name=name):
+            return elements.get(name, node)
+        case Constant():
             return node
         case OperatorCall(op=op, values=values) if op.kind.element and not op.dtype.override:
             (element,) = op.kind.element
@@ -75,7 +85,7 @@ def _composed(node: Node) -> Node | None:
             for argument, value in zip(op.signature.arguments, values, strict=True):
                 if value is None and isinstance(argument.default, bool | int | float | str):
                     operands[argument.name] = Constant(argument.default)
-                elif value and (operand := _composed(value)):
+                elif value and (operand := _composed(value, elements)):
                     operands[argument.name] = operand
                 else:
                     return None

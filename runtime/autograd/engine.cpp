@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "autograd/mode.h"
 #include "autograd/variable.h"
@@ -211,6 +212,22 @@ Gradients grad(std::span<const Root> roots, std::span<const TensorRef> inputs, c
   pass.limit_to(inputs);
   pass.run();
   return pass.take_results();
+}
+
+bool depends_on_others(std::span<const TensorRef> tensors, std::span<const TensorRef> inputs) {
+  std::unordered_set<const void*> seen;
+  for (const TensorRef& input : inputs)
+    if (const Edge edge = edge_of(*input); edge.leaf) seen.insert(edge.key());
+  std::vector<Edge> open;
+  for (const TensorRef& tensor : tensors) open.push_back(edge_of(*tensor));
+  while (!open.empty()) {
+    const Edge edge = std::move(open.back());
+    open.pop_back();
+    if (!edge || !seen.insert(edge.key()).second) continue;
+    if (edge.leaf) return true;
+    open.insert(open.end(), edge.node->edges().begin(), edge.node->edges().end());
+  }
+  return false;
 }
 
 }  // namespace oneflow::autograd

@@ -26,6 +26,9 @@ void backward(std::span<const Root> roots, const BackwardOptions& options);
 // Returns the gradients of `inputs`, null for one that the roots do not depend on, and adds none to leaves.
 Gradients grad(std::span<const Root> roots, std::span<const TensorRef> inputs, const BackwardOptions& options);
 
+// Returns whether the tensors depend on leaves that are not among `inputs`.
+bool depends_on_others(std::span<const TensorRef> tensors, std::span<const TensorRef> inputs);
+
 }  // namespace oneflow::autograd
 
 #endif  // ONEFLOW_AUTOGRAD_ENGINE_H_

@@ -51,7 +51,10 @@ void check_writes(const Call& call) {
   });
 }
 
+// Returns whether a result is an argument that the call has returned as it is. A result in the memory of a donated
+// operand is not: that operand had no history, and is gone.
 bool is_operand(const Call& call, const Tensor& result) {
+  if (&result == call.donated && !Variable::find(result)) return false;
   bool found = false;
   for_each_tensor(call, [&](int, int, const Tensor& tensor) { found |= &tensor == &result; });
   return found;
@@ -69,7 +72,7 @@ void attach(const Call& call, const std::vector<const Tensor*>& written, const R
             int output) {
   if (!is_differentiable(result.dtype())) return;
   if (std::find(written.begin(), written.end(), &result) == written.end()) {
-    if (is_operand(call, result)) return;  // the call has returned an argument as it is
+    if (is_operand(call, result)) return;
     Variable* const base = result.is_view() ? Variable::find(*result.base()) : nullptr;
     Variable::of(result).set_origin(node, output, base ? base->generation() : 0);
   } else if (result.is_view()) {

@@ -11,6 +11,8 @@ namespace oneflow::autograd {
 namespace {
 
 constinit const OperatorName kAsStrided("as_strided");
+constinit const OperatorName kLazyClone("lazy_clone");
+constinit const OperatorName kPermute("permute");
 
 // Records a view of the base of a tensor that selects its elements, and makes the tensor its result: the history of the
 // base has changed since the tensor was made.
@@ -51,17 +53,20 @@ void Variable::set_leaf(bool requires_grad) {
 void Variable::set_origin(Ref<Node> node, int output, uint64_t generation) {
   Ref<Node> replaced = node;
   Ref<Accumulator> unused, retained;
+  size_t former_output = 0;
   {
     const ObjectLock lock(this);
     (is_leaf_ ? unused : retained) = accumulator_;
     if (is_leaf_) accumulator_ = {};  // of a leaf without a gradient
     std::swap(node_, replaced);
-    output_ = output;
+    former_output = static_cast<size_t>(std::exchange(output_, output));
     is_leaf_ = false;
     requires_grad_ = true;
     generation_ = generation;
   }
-  if (retained) node->collect(static_cast<size_t>(output), std::move(retained));  // that of the former value as well
+  if (!retained) return;
+  replaced->collect(former_output, {});  // the gradient of the former value is another one
+  node->collect(static_cast<size_t>(output), std::move(retained));
 }
 
 Edge Variable::edge() {
@@ -136,15 +141,19 @@ bool requires_grad(const Tensor& tensor) {
 
 namespace {
 
+// Returns a view of the whole tensor, as the result of a call.
+TensorRef view_of(const Tensor& tensor) {
+  Shape dims;
+  for (int dim = 0; dim < tensor.rank(); ++dim) dims.push_back(dim);
+  return call_operator(kPermute, tensor, dims);
+}
+
 // Returns a tensor like one without memory, which layers below this one may follow: to them it is a view.
 TensorRef detached_form(const Tensor& tensor) {
-  static constinit const OperatorName permute("permute");
   const uint32_t own = uint32_t{1} << OF_LAYER_AUTOGRAD;
   if ((tensor.carried_layers() & ~own) == 0) return Tensor::without_memory(tensor);
   const OpenLayers lower(thread_state.open_layers & ~own);
-  Shape dims;
-  for (int dim = 0; dim < tensor.rank(); ++dim) dims.push_back(dim);
-  return call_operator(permute, tensor, dims);
+  return view_of(tensor);
 }
 
 }  // namespace
@@ -152,6 +161,42 @@ TensorRef detached_form(const Tensor& tensor) {
 TensorRef detached(const Tensor& tensor) {
   if (!tensor.has_memory()) return detached_form(tensor);
   return Tensor::over(tensor.storage(), tensor.dtype(), tensor.sizes(), tensor.strides(), tensor.offset());
+}
+
+void set_requires_grad(const Tensor& tensor, bool wanted) {
+  if (wanted && !is_differentiable(tensor.dtype()))
+    fail(OF_DTYPE_ERROR, "only floating-point and complex tensors have gradients, got %s", dtype_name(tensor.dtype()));
+  if (edge_of(tensor).node) {
+    if (!wanted) fail(OF_INVALID_ARGUMENT, "a result of a recorded call keeps its history; use detach");
+    return;
+  }
+  if (wanted || Variable::find(tensor)) Variable::of(tensor).set_leaf(wanted);
+}
+
+TensorRef independent_variable(const Tensor& tensor, bool keeps_history) {
+  if (keeps_history && requires_grad(tensor)) {
+    const GradMode on(true);
+    return view_of(tensor);
+  }
+  TensorRef leaf = detached(tensor);
+  set_requires_grad(*leaf, true);
+  return leaf;
+}
+
+TensorRef copy_of_leaf(const Tensor& tensor) {
+  const Edge edge = edge_of(tensor);
+  if (edge.node)
+    fail(OF_INVALID_ARGUMENT,
+         "the tensor must be a leaf, got the result of a recorded call (%s), whose history has no copy; use clone, or "
+         "detach it first",
+         edge.node->name());
+  const GradMode off(false);
+  TensorRef copy = call_operator(kLazyClone, tensor);
+  if (!edge) return copy;
+  set_requires_grad(*copy, true);
+  if (const TensorRef grad = edge.leaf->grad())
+    Variable::of(*copy).accumulator()->set_grad(call_operator(kLazyClone, grad));
+  return copy;
 }
 
 }  // namespace oneflow::autograd

@@ -59,6 +59,18 @@ Edge edge_of(const Tensor& tensor);
 // Returns a tensor over the same memory without a history.
 TensorRef detached(const Tensor& tensor);
 
+// Makes a leaf require a gradient, or not. Throws DTypeError for a dtype without gradients, InvalidArgument if the
+// history of a tensor would be lost.
+void set_requires_grad(const Tensor& tensor, bool requires_grad);
+
+// Returns a tensor over the same memory that a function can be differentiated for. With `keeps_history`, it depends on
+// a tensor that requires a gradient, as the result of a recorded call; otherwise it is a leaf.
+TensorRef independent_variable(const Tensor& tensor, bool keeps_history);
+
+// Returns a copy of a leaf that is a leaf itself, with a copy of its gradient. Throws InvalidArgument for other
+// tensors.
+TensorRef copy_of_leaf(const Tensor& tensor);
+
 }  // namespace oneflow::autograd
 
 #endif  // ONEFLOW_AUTOGRAD_VARIABLE_H_

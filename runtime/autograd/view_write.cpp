@@ -48,7 +48,10 @@ void record_view_write(const Tensor& view, const Ref<Node>& node, int output) {
   write->add_edge({node, output, {}}, view);
   write->add_output(base);
   Variable& variable = Variable::of(base);
-  variable.set_origin(std::move(write), 0, variable.generation() + 1);
+  const uint64_t generation = variable.generation();
+  // What was written is the value of the view until the view is used: from then on it is a part of the base.
+  if (Variable* const own = Variable::find(view); own && !own->is_leaf()) own->set_origin(node, output, generation);
+  variable.set_origin(std::move(write), 0, generation + 1);
 }
 
 }  // namespace oneflow::autograd

@@ -31,6 +31,14 @@ std::vector<Root> roots_of(const of_tensor* tensors, const of_tensor* grads, siz
   return roots;
 }
 
+std::vector<TensorRef> tensors_of(const of_tensor* tensors, size_t count, const char* function, const char* name) {
+  if (count) require(tensors, function, name);
+  const std::string item = "an item of " + std::string(name);
+  std::vector<TensorRef> found;
+  for (size_t i = 0; i < count; ++i) found.push_back(share(require_tensor(tensors[i], function, item.c_str())));
+  return found;
+}
+
 void check_grad(const Tensor& tensor, const Tensor& grad) {
   if (!same_sizes(tensor.sizes(), grad.sizes()))
     fail(OF_SHAPE_ERROR, "a gradient of shape %s does not fit a tensor of shape %s", to_text(grad.sizes()).c_str(),
@@ -52,15 +60,7 @@ bool of_tensor_requires_grad(of_tensor tensor) {
 of_status of_tensor_set_requires_grad(of_tensor tensor, bool requires_grad) {
   return guard([&, function = __func__] {
     const Tensor& of = require_tensor(tensor, function);
-    named("requires_grad", [&] {
-      if (requires_grad && !autograd::is_differentiable(of.dtype()))
-        fail(OF_DTYPE_ERROR, "only floating-point and complex tensors have gradients, got %s", dtype_name(of.dtype()));
-      if (edge_of(of).node) {
-        if (!requires_grad) fail(OF_INVALID_ARGUMENT, "a result of a recorded call keeps its history; use detach");
-        return;
-      }
-      if (requires_grad || Variable::find(of)) Variable::of(of).set_leaf(requires_grad);
-    });
+    named("requires_grad", [&] { set_requires_grad(of, requires_grad); });
   });
 }
 
@@ -126,6 +126,22 @@ of_status of_tensor_detach(of_tensor tensor, of_tensor* result) {
   });
 }
 
+of_status of_tensor_copy_leaf(of_tensor tensor, of_tensor* result) {
+  return guard([&, function = __func__] {
+    require(result, function, "result");
+    const Tensor& of = require_tensor(tensor, function);
+    *result = to_handle(named("copy", [&] { return copy_of_leaf(of); }).detach());
+  });
+}
+
+of_status of_independent_variable(of_tensor tensor, bool keeps_history, of_tensor* result) {
+  return guard([&, function = __func__] {
+    require(result, function, "result");
+    const Tensor& of = require_tensor(tensor, function);
+    *result = to_handle(named("requires_grad", [&] { return independent_variable(of, keeps_history); }).detach());
+  });
+}
+
 bool of_grad_enabled(void) { return is_recording(); }
 
 void of_set_grad_enabled(bool enabled) { set_recording(enabled); }
@@ -142,13 +158,19 @@ of_status of_grad(const of_tensor* tensors, const of_tensor* grads, size_t count
                   size_t input_count, const of_backward_options* options, of_tensor* results) {
   return guard([&, function = __func__] {
     const auto roots = roots_of(tensors, grads, count, function);
-    if (input_count) require(inputs, function, "inputs");
+    const auto wanted = tensors_of(inputs, input_count, function, "inputs");
     if (input_count) require(results, function, "results");
-    std::vector<TensorRef> wanted;
-    for (size_t i = 0; i < input_count; ++i)
-      wanted.push_back(share(require_tensor(inputs[i], function, "an item of inputs")));
     Gradients found = named("grad", [&] { return grad(roots, wanted, options_of(options, function)); });
     for (size_t i = 0; i < input_count; ++i) results[i] = to_handle(found[i].detach());
+  });
+}
+
+of_status of_depends_on_others(const of_tensor* tensors, size_t count, const of_tensor* inputs, size_t input_count,
+                               bool* result) {
+  return guard([&, function = __func__] {
+    require(result, function, "result");
+    const auto given = tensors_of(tensors, count, function, "tensors");
+    *result = depends_on_others(given, tensors_of(inputs, input_count, function, "inputs"));
   });
 }
 

@@ -1,6 +1,8 @@
 #include "ops/program_functions.h"
 
+#include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace oneflow {
 
@@ -30,6 +32,12 @@ Integer range_length(const of_scalar& start, const of_scalar& end, const of_scal
   const double length = std::ceil(distance / stride);
   if (length >= 0x1p63) fail(OF_SHAPE_ERROR, "the range has more elements than can be counted");
   return static_cast<int64_t>(length);
+}
+
+bool can_repeat(const of_value& indices) {
+  const std::span tensors(indices.as.tensors, static_cast<size_t>(indices.count));
+  return std::any_of(tensors.begin(), tensors.end(),
+                     [](of_tensor index) { return index && to_tensor(index)->dtype() != OF_BOOL; });
 }
 
 Integers kept_sizes(const Tensor& tensor, const of_value& dims) {

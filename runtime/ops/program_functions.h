@@ -120,6 +120,9 @@ inline Integer size(const Tensor& tensor, Integer dim) {
   return item(tensor.sizes(), dim);
 }
 
+// Returns whether index tensors, of which some may be null, may select an element more than once: masks do not.
+bool can_repeat(const of_value& indices);
+
 // Returns the sizes of a tensor, with 1 for the dimensions that a reduction over `dims` folds. `dims` is an integer, a
 // list, or null; no dimensions stand for all of them.
 Integers kept_sizes(const Tensor& tensor, const of_value& dims);

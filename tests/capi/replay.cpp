@@ -205,7 +205,11 @@ int main(int count, char** paths) {
   std::vector<TestedDevice> devices;
   for (size_t i = 0; i < of_device_count(); ++i)
     if (of_device_at(i).index == 0)
-      devices.emplace_back(of_device_at(i), known.at("types"), Selection(given ? given : i == 0 ? "all" : "0/8", i == 0));
+      devices.emplace_back(of_device_at(i), known.at("types"),
+                           Selection(given    ? given
+                                     : i == 0 ? "all"
+                                              : "0/8",
+                                     i == 0));
   bool passed = true;
   for (int i = 2; i < count; ++i) passed &= run_file(paths[i], devices, known.at("host_only"));
   for (size_t i = 0; i < of_rejected_plugin_count(); ++i) {

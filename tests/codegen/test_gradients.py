@@ -62,7 +62,7 @@ def test_an_unknown_derivative_names_the_function() -> None:
     ("name", "lines"),
     [
         ("sin", ["input: mul(grad, cos(input))"]),
-        ("sigmoid", ["input: mul(grad, mul(result, sub(1, result)))"]),
+        ("sigmoid", ["input: mul(grad, mul(result, sigmoid(neg(input))))"]),
         ("floor", ["input: zeros_like(grad)"]),
         ("where", ["input: where(condition, grad, 0)", "other: where(condition, 0, grad)"]),
         ("mean", ["input:", "  kept = kept_sizes(input, dim)", "  count = numel(input) // max(product(kept), 1)",
@@ -104,9 +104,15 @@ def test_several_calls_over_elements_are_also_one_kernel(known: Definitions) -> 
     sigmoid, sine, softmax = (known.gradients[name].ops["input"] for name in ("sigmoid", "sin", "softmax"))
     (kernel,) = sigmoid.kind.kernels(sigmoid, CpuPrinter)
     assert isinstance(kernel, ElementwiseKernel)
-    assert [each.value for each in kernel.results] == ["grad * (result_ * (T(1) - result_))"]
+    assert [each.value for each in kernel.results] == ["grad * (result_ * maths::sigmoid(-input))"]
     assert kernel.types == ("float", "double")
     assert not list(softmax.kind.kernels(softmax, CpuPrinter))
+    elu = known.gradients["elu"].ops["input"]
+    (kernel,) = elu.kind.kernels(elu, CpuPrinter)  # its program has a name for a value
+    assert isinstance(kernel, ElementwiseKernel)
+    assert [each.value for each in kernel.results] == [
+        "maths::select(input > T(0), grad, grad * alpha * maths::exp(input > T(0) ? T(0) : input))"
+    ]
     assert sine.kind.is_fused
     assert not known.gradients["mul"].ops["input"].kind.is_fused, "it is a single call"
 
@@ -146,6 +152,7 @@ RECORD = """\
         ("    input: grad", "missing key 'why'"),
         ('    why: a test\n    input: "twice(grda)"', "unknown name 'grda'; did you mean 'grad'?"),
         ('    why: a test\n    input: "sizes(grad)"', "expected a result of type Tensor, got int[]"),
+        ("    why: a test\n    input: {none: grad}", "the gradient of input must have one program, got those of none"),
     ],
 )
 def test_mistakes_in_the_column(column: str, says: str) -> None:

@@ -64,7 +64,7 @@ def first_devices() -> list[str]:
 
 
 def on_devices(cases: Iterable[T]) -> list[tuple[str, T]]:
-    """Returns pairs of a device and a case: all cases for the host, for others a quarter, or all in `make test-long`."""
+    """Returns pairs of a device and a case: all cases for the host, for others a quarter (`make test-long`: all)."""
     share = 1 if os.environ.get("ONEFLOW_VECTORS") == "all" else 4
     host, *others = first_devices()
     listed = list(cases)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import base64
+import copy
 import functools
 import gc
 import json
 import operator
 import os
+import pickle
 import threading
 import weakref
 from pathlib import Path
@@ -269,6 +271,30 @@ def test_retained_gradients() -> None:
     assert (y.grad.tolist(), x.grad.tolist()) == ([6, 12], [18, 36])
 
 
+def test_a_retained_gradient_is_that_of_the_present_value() -> None:
+    """It was that of the value before a change in place."""
+    for module in (flow, torch):
+        x = module.tensor([1.0, 2.0]).requires_grad_()
+        y = x * 1
+        y.retain_grad()
+        y.mul_(3)
+        y[:1].mul_(5)
+        (y * 7).sum().backward()
+        assert (y.grad.tolist(), x.grad.tolist()) == ([7, 7], [105, 21])
+    y = leaf([1.0, 2.0]) * 1
+    part = y[:1]
+    part.retain_grad()
+    part.mul_(5)
+    (y * 7).sum().backward()
+    assert part.grad.tolist() == [7]
+    z = leaf([2.0]) * 1
+    z.retain_grad()
+    (z * 7).sum().backward(retain_graph=True)
+    z.mul_(2)
+    (z * 3).sum().backward()
+    assert z.grad.tolist() == [10]  # of both values, each at its time
+
+
 def test_gradients_have_the_dtype_of_their_tensor() -> None:
     x, y = leaf([1.0, 2.0], "float32"), leaf([3.0, 4.0], "float64")
     (x * y).sum().backward()
@@ -414,6 +440,49 @@ def test_vjp_jacobian_hessian() -> None:
     assert flow.jacobian(lambda a: flow.zeros([2]), x).tolist() == [[0, 0, 0], [0, 0, 0]]
 
 
+@pytest.mark.parametrize(
+    "inner",
+    [
+        lambda f, y: flow.grad(f)(y),
+        lambda f, y: flow.value_and_grad(f)(y)[1],
+        lambda f, y: flow.vjp(f, y)[1](),
+        lambda f, y: flow.jacobian(f, y, create_graph=True),
+    ],
+    ids=["grad", "value_and_grad", "vjp", "jacobian"],
+)
+def test_nested_derivatives(inner: Any) -> None:
+    """An inner derivative must not include what the function computes from the outer variable itself."""
+    five = flow.tensor(5.0, dtype="float64")
+    # d/dx [x * d/dy (x + y)] = 1, and d/dx [d/dy (x * x * y)] = 2x, at a y of its own or at y = x
+    assert flow.grad(lambda x: x * inner(lambda y: x + y, x))(five).item() == 1
+    assert flow.grad(lambda x: inner(lambda y: x * x * y, five * 1))(five).item() == 10
+    assert flow.grad(lambda x: inner(lambda y: x * y * y, x))(five).item() == 20  # of 2 * x * x
+    assert flow.jacobian(lambda x: inner(lambda y: x * x * y, five), five).item() == 10
+
+
+def test_nested_second_derivatives() -> None:
+    five = flow.tensor(5.0, dtype="float64")
+    # d/dx [d2/dy2 (x * y * y * y) at y = x] = d/dx [6 * x * x]
+    assert flow.grad(lambda x: flow.hessian(lambda y: x * y**3, x, create_graph=True))(five).item() == 60
+    assert flow.hessian(lambda x: x * flow.grad(lambda y: x * y * y)(x), five).item() == 60  # of 2 * x * x * x
+
+
+def test_a_vjp_of_a_vjp() -> None:
+    value_, pull = flow.vjp(lambda y: y * y, flow.tensor(5.0, dtype="float64"))
+    assert not value_.requires_grad
+    assert not pull().requires_grad
+    assert flow.grad(lambda g: pull(g))(flow.ones([], dtype="float64")).item() == 10
+
+
+def test_a_captured_tensor_that_requires_a_gradient_gets_one() -> None:
+    w = leaf(3.0)
+    value_, gradient = flow.value_and_grad(lambda x: w * x * x)(flow.tensor(2.0, dtype="float64"))
+    assert (value_.item(), gradient.item(), gradient.requires_grad) == (12, 12, True)
+    assert flow.grad(gradient, [w])[0].item() == 4
+    with flow.no_grad():
+        assert not flow.grad(lambda x: w * x * x)(w).requires_grad
+
+
 def test_hooks() -> None:
     x = leaf([1.0, 2.0])
     seen: list[Any] = []
@@ -487,6 +556,29 @@ def test_checkpoint() -> None:
     assert y.grad.tolist() == pytest.approx(want[1].tolist())
 
 
+def test_a_checkpoint_draws_the_same_numbers_again() -> None:
+    """The function was called again with other random numbers: the mask of a dropout was another one."""
+    x = flow.ones([1000]).requires_grad_()
+    flow.manual_seed(3)
+    y = flow.checkpoint(lambda a: flow.dropout(a, 0.5) * flow.rand(1000), x)
+    flow.rand(5)
+    state = flow.get_rng_state()
+    y.sum().backward()
+    assert x.grad.tolist() == y.tolist()
+    assert flow.get_rng_state() == state
+
+    def failing(a: flow.Tensor) -> flow.Tensor:
+        if flow.is_grad_enabled():
+            raise KeyError("the second time")
+        return flow.dropout(a, 0.5)
+
+    y = flow.checkpoint(failing, x)
+    state = flow.get_rng_state()
+    with pytest.raises(KeyError):
+        y.sum().backward()
+    assert flow.get_rng_state() == state
+
+
 def test_gradcheck_finds_a_wrong_gradient() -> None:
     class Wrong(flow.autograd.Function):
         @staticmethod
@@ -501,6 +593,37 @@ def test_gradcheck_finds_a_wrong_gradient() -> None:
     assert not flow.gradcheck(Wrong.apply, x, raise_exception=False)
     with pytest.raises(flow.InvalidArgument, match="the gradient of result 0 for input 0 differs by up to 5"):
         flow.gradcheck(Wrong.apply, x)
+
+
+# ------------------------------------------------------------------------------------------------ copies
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_a_copy_of_a_leaf_is_a_leaf(copied: Any) -> None:
+    """It was the result of a recorded call, whose gradient went to the original, or required none."""
+    x = leaf([1.0, 2.0])
+    (x * 3).sum().backward()
+    y = copied(x)
+    assert (y.is_leaf, y.requires_grad, y.tolist(), y.dtype) == (True, True, [1, 2], flow.float64)
+    (y * 5).sum().backward()
+    assert (x.grad.tolist(), y.grad.tolist()) == ([3, 3], [8, 8] if copied is copy.deepcopy else [5, 5])
+    with flow.no_grad():
+        y.add_(1)
+    assert x.tolist() == [1, 2]
+    assert not copied(x.detach()).requires_grad
+    model = copied({"w": x, "same": x})
+    assert model["w"] is model["same"]
+
+
+def test_a_result_of_a_recorded_call_has_no_deep_copy() -> None:
+    y = leaf([1.0]) * 2
+    raises(
+        flow.InvalidArgument,
+        "copy: the tensor must be a leaf, got the result of a recorded call (mul), whose history has no copy; use "
+        "clone, or detach it first",
+        lambda: copy.deepcopy(y),
+    )
+    assert copy.deepcopy(y.detach()).tolist() == [2]
 
 
 # ------------------------------------------------------------------------------------------------ complex numbers

@@ -125,5 +125,50 @@ def logspace(
     return torch.logspace(start, end, steps, base, dtype=dtype)
 
 
+class _ExpDifference(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, input: torch.Tensor, other: torch.Tensor, share: float) -> torch.Tensor:
+        found = torch.exp(input - other)
+        if not found.is_complex():
+            is_equal = (input == other).expand_as(found)
+            found[is_equal & (input == math.inf)] = 1
+            found[is_equal & (input == -math.inf)] = share
+        ctx.save_for_backward(found)
+        ctx.shapes = input.shape, other.shape
+        return found
+
+    @staticmethod
+    def backward(ctx: Any, *grads: torch.Tensor) -> Any:
+        (found,) = ctx.saved_tensors
+        slope = grads[0] * found.conj()
+        return slope.sum_to_size(ctx.shapes[0]), -slope.sum_to_size(ctx.shapes[1]), None
+
+
+def exp_difference(input: torch.Tensor, other: torch.Tensor, share: float) -> torch.Tensor:
+    """Returns the exponential, also of the difference of equal infinities, where PyTorch's is NaN."""
+    if input.dtype != other.dtype or not (input.is_floating_point() or input.is_complex()):
+        dtype = torch.result_type(input, other)
+        if not (dtype.is_floating_point or dtype.is_complex):
+            dtype = torch.get_default_dtype()
+        input, other = input.to(dtype), other.to(dtype)
+    return _ExpDifference.apply(input, other, share)
+
+
+def xlogy(input: torch.Tensor | float, other: torch.Tensor | float) -> torch.Tensor:
+    """Returns PyTorch's function, of which both derivatives are 0 at (0, 0)."""
+    x, y = torch.as_tensor(input), torch.as_tensor(other)
+    if not _is_recorded(input, other):
+        return torch.xlogy(input, other)
+    return torch.xlogy(x, torch.where((x == 0) & (y == 0), torch.ones_like(y), y))
+
+
+def xlog1py(input: torch.Tensor | float, other: torch.Tensor | float) -> torch.Tensor:
+    """Returns PyTorch's function, of which both derivatives are 0 at (0, -1)."""
+    x, y = torch.as_tensor(input), torch.as_tensor(other)
+    if not _is_recorded(input, other):
+        return torch.special.xlog1py(input, other)
+    return torch.special.xlog1py(x, torch.where((x == 0) & (y == -1), torch.zeros_like(y), y))
+
+
 def replace_special(input: torch.Tensor, nan: float, posinf: float, neginf: float) -> torch.Tensor:
     return torch.nan_to_num(input, nan, posinf, neginf)

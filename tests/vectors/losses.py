@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch.nn import functional
 
+from tests.vectors import elementwise
+
 
 def reduce_loss(input: torch.Tensor, reduction: str = "mean", weight: torch.Tensor | None = None) -> torch.Tensor:
     """Returns the losses, or their sum or mean, with weights."""
@@ -15,6 +17,22 @@ def reduce_loss(input: torch.Tensor, reduction: str = "mean", weight: torch.Tens
 def _reduced(losses: torch.Tensor, weights: torch.Tensor, reduction: str) -> torch.Tensor:
     """Returns the losses, which are multiplied by the weights already, or their sum or mean."""
     return losses if reduction == "none" else losses.sum() if reduction == "sum" else losses.sum() / weights.sum()
+
+
+def kl_div(
+    input: torch.Tensor, target: torch.Tensor, *, reduction: str = "mean", log_target: bool = False
+) -> torch.Tensor:
+    """Returns PyTorch's loss, of which the gradient is finite where the probability is 0."""
+    if log_target or not target.requires_grad:
+        return functional.kl_div(input, target, reduction=reduction, log_target=log_target)
+    losses = elementwise.xlogy(target, target) - target * input
+    if reduction == "batchmean":
+        return losses.sum() / input.shape[0]
+    return _reduced(losses, torch.ones_like(losses), reduction)
+
+
+def logits_slope(input: torch.Tensor, target: torch.Tensor, pos_weight: torch.Tensor | float = 1) -> torch.Tensor:
+    return (1 - target) * torch.sigmoid(input) - pos_weight * target * torch.sigmoid(-input)
 
 
 def nll_loss(

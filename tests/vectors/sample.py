@@ -13,12 +13,11 @@ from typing import Any
 
 from tests.vectors import equations
 
-
 SHARE = 4
 
 
 def mark(op: str, cases: list[dict[str, Any]]) -> None:
-    """Sets `sample` of each case: true, "host" (the other devices omit it), false, or for a random equation its number."""
+    """Sets `sample` of each case: true, "host" (other devices omit it), false, or the number of a random equation."""
     seen: set[tuple[object, ...]] = set()
     for case in cases:
         number = equations.number_of(case["name"])

@@ -1,7 +1,7 @@
 """Tests the guides that add an operator, a kind and an attribute type, which all languages then have.
 
-Follows them in a scratch clone, whose files `make test` generates. `make test-long` compiles it, too: a new type changes
-a header that half of the runtime includes.
+Follows them in a scratch clone, whose files `make test` generates. `make test-long` compiles it, too: a new type
+changes a header that half of the runtime includes.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 /** Gradients: modes, backward passes, gradients of functions, hooks and functions with gradients of their own. */
 
 const gradMode = require('./gradMode');
+const {functions: {defaultGenerator}} = require('./generator');
 const {checkFunction, isList, listOf, optionsOf, tensorList} = require('./gradArguments');
 const native = require('./native');
 const {makeError} = require('./errors');
@@ -85,12 +86,17 @@ function grad(outputs, inputs, options) {
 
 // ------------------------------------------------------------------------------------------------ derivatives
 
-/** Returns a tensor over the same memory that requires a gradient; if calls are recorded, one with its history. */
-function leafOf(method, value, keepsHistory) {
+/** Returns a tensor over the same memory with a gradient of its own; with `keepsHistory`, it depends on `value`. */
+function variableOf(method, value, keepsHistory) {
   if (!isTensor(value)) {
     throw makeError('TypeMismatch', `${method}: a gradient needs a Tensor argument, got ${describe(value)}`);
   }
-  return keepsHistory && value.requiresGrad ? value : value.detach().setRequiresGrad();
+  return wrapSlot(native.independentVariable(liveSlot(value, method), keepsHistory, value));
+}
+
+/** Returns whether outputs depend on leaves that are not among the inputs. */
+function dependsOnOthers(method, outputs, inputs) {
+  return native.dependsOnOthers(slots(method, outputs), slots(method, inputs), outputs, inputs);
 }
 
 /** Returns the value of a function. Throws TypeMismatch unless it is a tensor. */
@@ -99,7 +105,7 @@ function valueOf(method, value) {
   throw makeError('TypeMismatch', `${method}: fn must return Tensor, got ${describe(value)}`);
 }
 
-const orZeros = (found, leaves) => found.map((each, i) => each ?? flow.zerosLike(leaves[i]));
+const orZeros = (found, inputs) => found.map((each, i) => each ?? flow.zerosLike(inputs[i]));
 
 function valueAndGrad(fn, options) {
   checkFunction('valueAndGrad', 'fn', fn);
@@ -110,16 +116,17 @@ function valueAndGrad(fn, options) {
     throw makeError('TypeMismatch', `valueAndGrad: argnums must be integer or array of integers, ${found}`);
   }
   return (...args) => {
-    const records = gradMode.isEnabled() && args.some((each) => isTensor(each) && each.requiresGrad);
+    const isRecording = gradMode.isEnabled();
     return enableGrad(() => {
       const given = [...args];
-      const leaves = numbers.map((number) => leafOf('valueAndGrad', args[number], records));
+      const variables = numbers.map((number) => variableOf('valueAndGrad', args[number], isRecording));
       numbers.forEach((number, i) => {
-        given[number] = leaves[i];
+        given[number] = variables[i];
       });
       const value = fn(...given);
       const [output] = tensorList('valueAndGrad', 'the value', value);
-      const found = orZeros(pass('valueAndGrad', [output], [null], leaves, {createGraph: records}), leaves);
+      const records = isRecording && dependsOnOthers('valueAndGrad', [output], variables);
+      const found = orZeros(pass('valueAndGrad', [output], [null], variables, {createGraph: records}), variables);
       return [records ? value : value.detach(), isList(argnums) ? found : found[0]];
     });
   };
@@ -127,33 +134,37 @@ function valueAndGrad(fn, options) {
 
 function vjp(fn, ...inputs) {
   checkFunction('vjp', 'fn', fn);
-  const leaves = inputs.map((each) => leafOf('vjp', each, gradMode.isEnabled()));
-  const value = enableGrad(() => fn(...leaves));
+  const isRecording = gradMode.isEnabled();
+  const variables = inputs.map((each) => variableOf('vjp', each, isRecording));
+  const value = enableGrad(() => fn(...variables));
   const outputs = tensorList('vjp', 'the value', value);
+  const records = isRecording && dependsOnOthers('vjp', outputs, variables);
   const pull = (gradient) => {
     const grads = gradsOf('vjp', 'gradient', gradient, outputs);
-    const found = orZeros(pass('vjp', outputs, grads, leaves, {retainGraph: true}), leaves);
+    const createGraph = gradMode.isEnabled() && (records || grads.some((each) => each?.requiresGrad));
+    const found = orZeros(pass('vjp', outputs, grads, variables, {retainGraph: true, createGraph}), variables);
     return found.length === 1 ? found[0] : found;
   };
-  return [isTensor(value) ? value.detach() : value, pull];
+  return [isTensor(value) && !records ? value.detach() : value, pull];
 }
 
 function jacobian(fn, inputs, options) {
   checkFunction('jacobian', 'fn', fn);
   const {createGraph = false} = optionsOf('jacobian', options, ['createGraph']);
-  const leaves = tensorList('jacobian', 'inputs', inputs).map((each) => leafOf('jacobian', each, createGraph));
+  const given = tensorList('jacobian', 'inputs', inputs);
+  const variables = given.map((each) => variableOf('jacobian', each, createGraph));
   return enableGrad(() => {
-    const value = valueOf('jacobian', fn(...leaves));
-    const rows = leaves.map(() => []);
+    const value = valueOf('jacobian', fn(...variables));
+    const rows = variables.map(() => []);
     if (value.requiresGrad) {
       const flat = flow.reshape(value, [-1]);
       for (let i = 0; i < flat.shape[0]; i++) {
-        const found = orZeros(pass('jacobian', [flat.at(i)], [null], leaves, {retainGraph: true, createGraph}), leaves);
-        found.forEach((each, k) => rows[k].push(each));
+        const found = pass('jacobian', [flat.at(i)], [null], variables, {retainGraph: true, createGraph});
+        orZeros(found, variables).forEach((each, k) => rows[k].push(each));
       }
     }
     const results = rows.map((row, k) => {
-      const shape = [...value.shape, ...leaves[k].shape];
+      const shape = [...value.shape, ...variables[k].shape];
       if (row.length > 0) return flow.reshape(flow.stack(row), shape);
       return flow.zeros(shape, {dtype: value.dtype, device: value.device});
     });
@@ -250,18 +261,34 @@ class DifferentiableFunction {
   }
 }
 
-/** Returns fn(...args), of which nothing is kept for the backward pass: that calls fn again. */
+/** Returns what fn() returns if it draws from a state of the default generator on, which keeps its own state. */
+function withRandomState(state, fn) {
+  const before = defaultGenerator.getState();
+  defaultGenerator.setState(state);
+  try {
+    return fn();
+  } finally {
+    defaultGenerator.setState(before);
+  }
+}
+
+/**
+ * Returns fn(...args), of which nothing is kept for the backward pass: that calls fn again, which draws the same
+ * numbers from the default generator.
+ */
 function checkpoint(fn, ...args) {
   checkFunction('checkpoint', 'fn', fn);
+  let randomState;
   class Checkpoint extends DifferentiableFunction {
     static forward() {
+      randomState = defaultGenerator.getState();
       return fn(...args);
     }
 
     static backward(_, ...grads) {
       const isWanted = (each) => isTensor(each) && each.requiresGrad;
       const leaves = args.map((each) => (isWanted(each) ? each.detach().setRequiresGrad() : each));
-      const results = enableGrad(() => fn(...leaves));
+      const results = withRandomState(randomState, () => enableGrad(() => fn(...leaves)));
       const kept = listOf(results)
         .map((output, i) => ({output, gradient: grads[i]}))
         .filter(({output}) => output.requiresGrad);

@@ -381,7 +381,10 @@ export function gradcheck(
   fn: (...inputs: Tensor[]) => Tensor | Tensor[], inputs: Tensor | readonly Tensor[],
   options?: {eps?: number; atol?: number; rtol?: number; raiseException?: boolean}
 ): boolean;
-/** Returns `fn(...args)`, of which nothing is kept for the backward pass: that calls `fn` again. */
+/**
+ * Returns `fn(...args)`, of which nothing is kept for the backward pass: that calls `fn` again, which draws the same
+ * numbers from the default generator.
+ */
 export function checkpoint<A extends unknown[], T extends Tensor | Tensor[]>(fn: (...args: A) => T, ...args: A): T;
 
 /** What `forward` of a Function keeps for `backward`. */

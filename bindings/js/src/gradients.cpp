@@ -134,6 +134,19 @@ void add_gradient_functions(Exports& exports) {
     call.check(of_tensor_detach(call.tensor(0), &result));
     return call.environment().put(result);
   });
+  // independentVariable(slot, keepsHistory): returns a new slot.
+  exports.add("independentVariable", [](const Call& call) {
+    of_tensor result = nullptr;
+    call.check(of_independent_variable(call.tensor(0), call.boolean(1), &result));
+    return call.environment().put(result);
+  });
+  // dependsOnOthers(slots, input slots, ...keepAlive)
+  exports.add("dependsOnOthers", [](const Call& call) {
+    const std::vector<of_tensor> tensors = tensors_of(call, 0), inputs = tensors_of(call, 1);
+    bool result = false;
+    call.check(of_depends_on_others(tensors.data(), tensors.size(), inputs.data(), inputs.size(), &result));
+    return result;
+  });
   exports.add("isGradEnabled", [](const Call&) { return of_grad_enabled(); });
   exports.add("setGradEnabled", [](const Call& call) { of_set_grad_enabled(call.boolean(0)); });
   exports.add<run_backward>("runBackward");

@@ -131,6 +131,26 @@ test('gradients of functions', () => {
   assert.deepEqual(flow.grad((a) => sum(flow.grad((b) => sum(b.mul(b).mul(b)))(a)))(x).toArray(), [6, 12]);
 });
 
+test('nested derivatives', () => {
+  const five = flow.tensor(5, {dtype: 'float64'});
+  const ones = flow.ones([], {dtype: 'float64'});
+  const inners = [
+    (fn, y) => flow.grad(fn)(y),
+    (fn, y) => flow.vjp(fn, y)[1](ones),
+    (fn, y) => flow.jacobian(fn, y, {createGraph: true}),
+  ];
+  for (const inner of inners) {
+    // d/dx [x * d/dy (x + y)] = 1, and d/dx [d/dy (x * x * y)] = 2x
+    assert.equal(flow.grad((x) => x.mul(inner((y) => x.add(y), x)))(five).item(), 1);
+    assert.equal(flow.grad((x) => inner((y) => x.mul(x).mul(y), five))(five).item(), 10);
+    assert.equal(flow.jacobian((x) => inner((y) => x.mul(x).mul(y), five), five).item(), 10);
+  }
+  assert.equal(flow.grad((x) => flow.hessian((y) => x.mul(y).mul(y).mul(y), x, {createGraph: true}))(five).item(), 60);
+  const [value, pull] = flow.vjp((y) => y.mul(y), five);
+  assert.deepEqual([value.requiresGrad, pull(ones).requiresGrad], [false, false]);
+  assert.equal(flow.grad((g) => pull(g))(ones).item(), 10);
+});
+
 test('gradients of inputs', () => {
   const [x, y] = [leaf(1), leaf(2)];
   assert.deepEqual(flow.grad(sum(x.mul(3)), [x]).map((g) => g.toArray()), [[3]]);
@@ -180,6 +200,17 @@ test('checkpoint calls the function again', () => {
     return a.exp();
   }, x)).backward();
   assert.deepEqual([calls, x.grad.toArray()], [2, [Math.exp(0.5)]]);
+});
+
+test('checkpoint draws the same random numbers again', () => {
+  const x = flow.ones([1000]).setRequiresGrad();
+  flow.manualSeed(3);
+  const y = flow.checkpoint((a) => flow.dropout(a, 0.5), x);
+  flow.rand([5]);
+  const state = flow.getRandomState();
+  sum(y).backward();
+  assert.deepEqual(x.grad.toArray(), y.toArray());
+  assert.deepEqual(flow.getRandomState(), state);
 });
 
 test('a pass on another thread', async () => {

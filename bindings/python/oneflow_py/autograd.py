@@ -9,8 +9,9 @@ tensor([2., 4.])
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from oneflow_py import _native as native
@@ -200,7 +201,8 @@ def grad(
 def value_and_grad(function: Callable[..., Any], argnums: int | Sequence[int] = 0) -> Callable[..., Any]:
     """Returns a function that returns the value of `function`, and its gradient for the argument number `argnums`.
 
-    The value must be a tensor with one element. Several numbers give a tuple of gradients.
+    The value must be a tensor with one element. Several numbers give a tuple of gradients. Both are recorded if the
+    function depends on a tensor that requires a gradient.
     """
     _callable("value_and_grad", function)
     numbers = (argnums,) if isinstance(argnums, int) else argnums
@@ -212,45 +214,53 @@ def value_and_grad(function: Callable[..., Any], argnums: int | Sequence[int] = 
         for number in numbers:
             if not -len(args) <= number < len(args):
                 raise IndexOutOfRange(f"value_and_grad: argnums has {number}, but there are {len(args)} arguments")
-        records = native.is_grad_enabled() and any(isinstance(a, Tensor) and a.requires_grad for a in args)
+        is_recording = native.is_grad_enabled()
         with enable_grad():
-            inputs = [_leaf(args[number], records) for number in numbers]
+            inputs = [_variable(args[number], is_recording) for number in numbers]
             given = list(args)
-            for number, leaf in zip(numbers, inputs, strict=True):
-                given[number] = leaf
+            for number, variable in zip(numbers, inputs, strict=True):
+                given[number] = variable
             value = function(*given, **keywords)
+            records = is_recording and native._depends_on_others([value], inputs)
             found = native._backward([value], [None], inputs, records, records)
-        grads = tuple(
-            native.zeros_like(leaf) if each is None else each for leaf, each in zip(inputs, found, strict=True)
-        )
+        grads = _or_zeros(inputs, found)
         return value if records else value.detach(), grads[0] if isinstance(argnums, int) else grads
 
     return wrapper
 
 
-def _leaf(value: Tensor, keeps_history: bool = False) -> Tensor:
-    """Returns a tensor over the same memory that requires a gradient; with `keeps_history`, one that depends on it."""
+def _variable(value: Tensor, keeps_history: bool) -> Tensor:
+    """Returns a tensor over the same memory, whose gradient is not that of `value` itself.
+
+    With `keeps_history`, it depends on `value`.
+    """
     if not isinstance(value, Tensor):
         raise TypeMismatch(f"a gradient needs a Tensor argument, got {type(value).__name__}")
-    if keeps_history and value.requires_grad:
-        return value
-    return value.detach().requires_grad_()
+    return native._independent_variable(value, keeps_history)
+
+
+def _or_zeros(inputs: list[Tensor], grads: list[Tensor | None]) -> tuple[Tensor, ...]:
+    return tuple(native.zeros_like(x) if each is None else each for x, each in zip(inputs, grads, strict=True))
 
 
 def vjp(function: Callable[..., Any], *inputs: Tensor) -> tuple[Any, Callable[..., Any]]:
     """Returns the value of `function(*inputs)`, and a function from a gradient of the value to those of the inputs."""
     _callable("vjp", function)
-    leaves = [_leaf(each, native.is_grad_enabled()) for each in inputs]
+    is_recording = native.is_grad_enabled()
+    variables = [_variable(each, is_recording) for each in inputs]
     with enable_grad():
-        value = function(*leaves)
+        value = function(*variables)
+    outputs = _as_list("the value", value)
+    records = is_recording and native._depends_on_others(outputs, variables)
 
     def pull(gradient: Any = None) -> Any:
-        outputs = _as_list("the value", value)
-        found = native._backward(outputs, _grads("gradient", gradient, outputs), leaves, True, native.is_grad_enabled())
-        grads = tuple(native.zeros_like(a) if g is None else g for a, g in zip(leaves, found, strict=True))
+        given = _grads("gradient", gradient, outputs)
+        is_variable = records or any(each is not None and each.requires_grad for each in given)
+        found = native._backward(outputs, given, variables, True, is_variable and native.is_grad_enabled())
+        grads = _or_zeros(variables, found)
         return grads[0] if len(grads) == 1 else grads
 
-    return (value.detach() if isinstance(value, Tensor) else value), pull
+    return (value.detach() if isinstance(value, Tensor) and not records else value), pull
 
 
 def jacobian(function: Callable[..., Tensor], inputs: Tensor | Sequence[Tensor], create_graph: bool = False) -> Any:
@@ -260,19 +270,19 @@ def jacobian(function: Callable[..., Tensor], inputs: Tensor | Sequence[Tensor],
     """
     _callable("jacobian", function)
     single = isinstance(inputs, Tensor)
-    leaves = [_leaf(each, create_graph) for each in _inputs("jacobian", inputs)]
+    variables = [_variable(each, create_graph) for each in _inputs("jacobian", inputs)]
     with enable_grad():
-        value = _value("jacobian", function(*leaves))
-        rows: list[list[Tensor]] = [[] for _ in leaves]
+        value = _value("jacobian", function(*variables))
+        rows: list[list[Tensor]] = [[] for _ in variables]
         if value.requires_grad:
             flat = native.reshape(value, [-1])
             for i in range(flat.shape[0]):
-                found = native._backward([flat[i]], [None], leaves, True, create_graph)
-                for row, leaf, each in zip(rows, leaves, found, strict=True):
-                    row.append(native.zeros_like(leaf) if each is None else each)
+                found = native._backward([flat[i]], [None], variables, True, create_graph)
+                for row, each in zip(rows, _or_zeros(variables, found), strict=True):
+                    row.append(each)
     results = []
-    for row, leaf in zip(rows, leaves, strict=True):
-        shape = [*value.shape, *leaf.shape]
+    for row, x in zip(rows, variables, strict=True):
+        shape = [*value.shape, *x.shape]
         zeros = native.zeros(shape, dtype=value.dtype, device=value.device)
         results.append(native.reshape(native.stack(row), shape) if row else zeros)
     return results[0] if single else tuple(results)
@@ -289,8 +299,8 @@ def hessian(function: Callable[..., Tensor], inputs: Tensor | Sequence[Tensor], 
             value = _value("hessian", function(*args))
             if value.numel() != 1:
                 raise ShapeError(f"hessian: the function must return one element, got shape {list(value.shape)}")
-            (found,) = native._backward([value], [None], [args[position]], True, True)
-            return native.zeros_like(args[position]) if found is None else found
+            x = args[position]
+            return _or_zeros([x], native._backward([value], [None], [x], True, True))[0]
 
         return gradient
 
@@ -382,10 +392,22 @@ class Function:
         return tuple(outputs) if isinstance(results, tuple) else outputs[0]
 
 
+@contextlib.contextmanager
+def _random_state(state: tuple[int, int]) -> Iterator[None]:
+    """Lets random operators draw again what they drew from a state of the default generator on."""
+    before = native.get_rng_state()
+    native.set_rng_state(state)
+    try:
+        yield
+    finally:
+        native.set_rng_state(before)
+
+
 class _Checkpoint(Function):
     @staticmethod
     def forward(ctx: Any, *args: Any) -> Any:
         ctx.function, *ctx.inputs = args
+        ctx.random_state = native.get_rng_state()
         return ctx.function(*ctx.inputs)
 
     @staticmethod
@@ -394,7 +416,7 @@ class _Checkpoint(Function):
             each.detach().requires_grad_(each.requires_grad) if isinstance(each, Tensor) else each
             for each in ctx.inputs
         ]
-        with enable_grad():
+        with enable_grad(), _random_state(ctx.random_state):
             results = ctx.function(*leaves)
         outputs = list(results) if isinstance(results, tuple) else [results]
         kept = [(each, grad) for each, grad in zip(outputs, grads, strict=True) if each.requires_grad]
@@ -409,7 +431,8 @@ _Checkpoint.__name__ = "checkpoint"  # the name of the recorded call
 def checkpoint(function: Callable[..., Any], *args: Any) -> Any:
     """Returns `function(*args)`, of which nothing is kept for the backward pass: that calls the function again.
 
-    The function must return a tensor or a tuple of tensors, and the same for the same arguments.
+    The function must return a tensor or a tuple of tensors, and the same for the same arguments. What it draws from the
+    default generator is drawn again.
     """
     _callable("checkpoint", function)
     return _Checkpoint.apply(function, *args)

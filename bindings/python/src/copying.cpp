@@ -1,5 +1,7 @@
 // Copies of tensors: copy, deepcopy, pickle and bytes.
 
+#include <oneflow/autograd.h>
+
 #include "arguments.h"
 #include "device.h"
 #include "dtype.h"
@@ -24,7 +26,7 @@ PyObject* deepcopy(PyObject* self, PyObject* const* args, Py_ssize_t count, PyOb
   HandCall<1> call;
   of_tensor result = nullptr;
   if (!call.parse(kDeepcopyParameters, args, count, keywords) ||
-      !check(of_tensor_lazy_clone(handle_of(self), &result))) {
+      !check(of_tensor_copy_leaf(handle_of(self), &result))) {
     return nullptr;
   }
   return wrap(result);
@@ -43,8 +45,8 @@ PyObject* reduce(PyObject* self, PyObject*) {
   Ref bytes = rebuild ? read_bytes(handle) : Ref();
   Ref device(bytes ? device_object(info.device) : nullptr);
   if (!device) return nullptr;
-  return Py_BuildValue("O(OsNO)", rebuild.get(), bytes.get(), of_dtype_name(dtype), tuple_of(info.sizes, info.rank),
-                       device.get());
+  return Py_BuildValue("O(OsNOO)", rebuild.get(), bytes.get(), of_dtype_name(dtype), tuple_of(info.sizes, info.rank),
+                       device.get(), of_tensor_requires_grad(handle) ? Py_True : Py_False);
 }
 
 const ArgumentRecord kRebuildArguments[] = {
@@ -52,12 +54,13 @@ const ArgumentRecord kRebuildArguments[] = {
     {"dtype", "dtype", ArgumentKind::kDType},
     {.name = "size", .word = "tuple of ints", .kind = ArgumentKind::kInt, .item_word = "int"},
     {"device", "device", ArgumentKind::kDevice},
+    optional_argument("requires_grad", "bool", ArgumentKind::kBool),
 };
 const Parameters kRebuildParameters("_rebuild_tensor", kRebuildArguments);
 
 // Rebuilds a tensor from a pickle. Checks all arguments, because the file may have been tampered with.
 PyObject* rebuild(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  HandCall<4> call;
+  HandCall<5> call;
   if (!call.parse(kRebuildParameters, args, count, keywords)) return nullptr;
   PyObject* data = call.objects[0];
   if (!PyBytes_Check(data))
@@ -74,9 +77,12 @@ PyObject* rebuild(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* 
   if (!check(create_native(source, &result))) return nullptr;
   Ref tensor(wrap(result));
   const int64_t needed = of_tensor_count(result) * static_cast<int64_t>(of_dtype_size(source.dtype));
-  if (needed == PyBytes_GET_SIZE(data)) return tensor.release();
-  return raise(OF_INVALID_ARGUMENT, "_rebuild_tensor: data must have " + std::to_string(needed) + " bytes, got " +
-                                        std::to_string(PyBytes_GET_SIZE(data)));
+  if (needed != PyBytes_GET_SIZE(data))
+    return raise(OF_INVALID_ARGUMENT, "_rebuild_tensor: data must have " + std::to_string(needed) + " bytes, got " +
+                                          std::to_string(PyBytes_GET_SIZE(data)));
+  const bool requires_grad = call.values[4].kind == OF_VALUE_BOOL && call.values[4].as.boolean;
+  if (requires_grad && !check(of_tensor_set_requires_grad(result, true))) return nullptr;
+  return tensor.release();
 }
 
 }  // namespace
@@ -86,18 +92,21 @@ std::vector<PyMethodDef> copying_methods() {
       {"__copy__", copy, METH_NOARGS,
        "__copy__($self)\n--\n\nReturns a view of the whole tensor: copy.copy() shares memory."},
       fast_method("__deepcopy__", deepcopy,
-                  "__deepcopy__($self, memo=None)\n--\n\nReturns a tensor with the same elements in its own memory."),
+                  "__deepcopy__($self, memo=None)\n--\n\n"
+                  "Returns a tensor with the same elements in its own memory, and the same requires_grad and grad.\n\n"
+                  "Raises InvalidArgument for the result of a recorded call."),
       {"__bytes__", bytes, METH_NOARGS,
        "__bytes__($self)\n--\n\nReturns the bytes of the elements in row-major order."},
       {"__reduce__", reduce, METH_NOARGS,
-       "__reduce__($self)\n--\n\nReturns what pickle stores: elements, shape, dtype and device."},
+       "__reduce__($self)\n--\n\nReturns what pickle stores: elements, shape, dtype, device and requires_grad."},
   };
 }
 
 std::vector<PyMethodDef> copying_functions() {
   return {
-      fast_method("_rebuild_tensor", rebuild,
-                  "_rebuild_tensor(data, dtype, size, device)\n--\n\nReturns the tensor of a pickle."),
+      fast_method(
+          "_rebuild_tensor", rebuild,
+          "_rebuild_tensor(data, dtype, size, device, requires_grad=False)\n--\n\nReturns the tensor of a pickle."),
   };
 }
 

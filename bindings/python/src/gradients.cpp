@@ -168,6 +168,19 @@ std::optional<std::vector<OwnedTensor>> run_pass(nb::handle tensor_list, nb::han
   return std::vector<OwnedTensor>(results.begin(), results.end());
 }
 
+OwnedTensor independent_variable(BorrowedTensor tensor, bool keeps_history) {
+  of_tensor result = nullptr;
+  require(of_independent_variable(tensor.handle, keeps_history, &result));
+  return OwnedTensor(result);
+}
+
+bool depends_on_others(nb::handle tensor_list, nb::handle input_list) {
+  const std::vector<of_tensor> tensors = handles_of(tensor_list), inputs = handles_of(input_list);
+  bool result = false;
+  require(of_depends_on_others(tensors.data(), tensors.size(), inputs.data(), inputs.size(), &result));
+  return result;
+}
+
 // Calls the Python function that computes the gradients of a function of a user.
 of_status call_backward(void* context, const of_tensor* grads, size_t grad_count, const bool* wanted,
                         of_tensor* results, size_t result_count) {
@@ -252,6 +265,8 @@ void add_gradient_functions(PyObject* module) {
   scope.def("_set_grad_enabled", of_set_grad_enabled);
   const auto any = nb::arg().none();
   scope.def("_backward", run_pass, any, any, any, any, any);
+  scope.def("_independent_variable", independent_variable);
+  scope.def("_depends_on_others", depends_on_others);
   scope.def("_record_function", record_function);
   nb::class_<Hook>(scope, "_Hook", nb::is_final()).def("remove", &Hook::remove);
 }

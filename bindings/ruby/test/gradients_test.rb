@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "json"
+require "yaml"
 require_relative "helper"
 require_relative "vectors"
 
@@ -145,6 +146,44 @@ class GradientsTest < OneFlowTest
     assert_equal [[6.0, 0.0], [0.0, 12.0]], OneFlow.hessian(x) { |a| (a * a * a).sum }.to_a
   end
 
+  def test_nested_derivatives
+    five = OneFlow.tensor(5.0, dtype: :float64)
+    ones = OneFlow.ones([], dtype: :float64)
+    inners = [->(y, &f) { OneFlow.grad(&f).call(y) }, ->(y, &f) { OneFlow.vjp(y, &f).last.call(ones) },
+              ->(y, &f) { OneFlow.jacobian(y, create_graph: true, &f) }]
+    inners.each do |inner| # d/dx [x * d/dy (x + y)] = 1, and d/dx [d/dy (x * x * y)] = 2x
+      assert_equal 1.0, OneFlow.grad { |x| x * inner.call(x) { |y| x + y } }.call(five).item
+      assert_equal 10.0, OneFlow.grad { |x| inner.call(five) { |y| x * x * y } }.call(five).item
+      assert_equal 10.0, OneFlow.jacobian(five) { |x| inner.call(five) { |y| x * x * y } }.item
+    end
+    assert_equal 60.0, OneFlow.grad { |x| OneFlow.hessian(x, create_graph: true) { |y| x * (y**3) } }.call(five).item
+  end
+
+  def test_a_vjp_of_a_vjp
+    ones = OneFlow.ones([], dtype: :float64)
+    value, pull = OneFlow.vjp(OneFlow.tensor(5.0, dtype: :float64)) { |y| y * y }
+    assert_equal [false, false], [value, pull.call(ones)].map(&:requires_grad?)
+    assert_equal 10.0, OneFlow.grad { |g| pull.call(g) }.call(ones).item
+  end
+
+  def test_a_copy_of_a_leaf_is_a_leaf
+    x = leaf(1.0, 2.0)
+    (x * 3).sum.backward
+    copies = [x.dup, x.clone, Marshal.load(Marshal.dump(x)), YAML.unsafe_load(YAML.dump(x))]
+    copies.each { |y| (y * 5).sum.backward }
+    assert_equal([[8.0, 8.0], [8.0, 8.0], [5.0, 5.0], [5.0, 5.0]], copies.map { |y| y.grad.to_a })
+    assert_equal [3.0, 3.0], x.grad.to_a
+    refute_predicate Marshal.load(Marshal.dump(x.detach)), :requires_grad?
+    (x * 2).dup.sum.backward # the copy of a result has its history
+    assert_equal [5.0, 5.0], x.grad.to_a
+  end
+
+  def test_a_dump_without_a_flag_for_gradients_loads
+    x = OneFlow::Tensor.allocate
+    x.marshal_load([:float32, [2], [1.0, 2.0].pack("e*")])
+    assert_equal [[1.0, 2.0], false], [x.to_a, x.requires_grad?]
+  end
+
   def test_gradients_of_inputs
     x = leaf(1.0)
     y = leaf(2.0)
@@ -203,6 +242,17 @@ class GradientsTest < OneFlowTest
     calls = 0
     OneFlow.checkpoint(x) { |a| a.exp.tap { calls += 1 } }.sum.backward
     assert_equal [2, [Math.exp(0.5)]], [calls, x.grad.to_a]
+  end
+
+  def test_a_checkpoint_draws_the_same_random_numbers_again
+    x = OneFlow.ones([1000]).requires_grad!
+    OneFlow.manual_seed(3)
+    y = OneFlow.checkpoint(x) { |a| OneFlow.dropout(a, 0.5) }
+    OneFlow.rand([5])
+    state = OneFlow.random_state
+    y.sum.backward
+    assert_equal y.to_a, x.grad.to_a
+    assert_equal state, OneFlow.random_state
   end
 
   def test_threads_add_to_one_leaf

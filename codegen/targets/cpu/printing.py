@@ -10,7 +10,8 @@ from codegen.kernel_printer import KernelPrinter
 
 # The functions with a version for vectors: computing them where they are not needed costs less than a branch.
 _VECTORISED = frozenset(
-    "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc".split()
+    "exp exp2 expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh erf erfc "
+    "sigmoid".split()
 )
 
 

@@ -35,6 +35,15 @@ OF_API of_status of_tensor_set_grad(of_tensor tensor, of_tensor grad);
 /* Creates a tensor over the same memory that has no history and requires no gradient. */
 OF_API of_status of_tensor_detach(of_tensor tensor, of_tensor* result);
 
+/* Creates a copy of a leaf that is a leaf itself: it requires a gradient if the leaf does, and has a copy of the
+ * collected gradient. Fails for the result of a recorded call. */
+OF_API of_status of_tensor_copy_leaf(of_tensor tensor, of_tensor* result);
+/* Creates a tensor over the same memory, for which a function of it can be differentiated, whatever else the function
+ * computes from the tensor itself. If `keeps_history` and the tensor requires a gradient, it is the result of a
+ * recorded call, so that what is computed from it depends on the tensor; otherwise it is a leaf that requires a
+ * gradient. */
+OF_API of_status of_independent_variable(of_tensor tensor, bool keeps_history, of_tensor* result);
+
 /* Returns whether the calls of the thread are recorded. They are at first. */
 OF_API bool of_grad_enabled(void);
 /* Switches recording on or off for the calling thread. */
@@ -60,6 +69,11 @@ OF_API of_status of_backward(const of_tensor* tensors, const of_tensor* grads, s
  * NULL for an input that the tensors do not depend on. */
 OF_API of_status of_grad(const of_tensor* tensors, const of_tensor* grads, size_t count, const of_tensor* inputs,
                          size_t input_count, const of_backward_options* options, of_tensor* results);
+
+/* Gets whether the tensors depend on leaves that are not among `inputs`. If they do, so may the gradients of the
+ * inputs. */
+OF_API of_status of_depends_on_others(const of_tensor* tensors, size_t count, const of_tensor* inputs,
+                                      size_t input_count, bool* result);
 
 /* A function that sees a gradient during a backward pass. It may set *replaced to a new reference, which then takes the
  * place of the gradient. */

@@ -47,6 +47,10 @@ TEST(Autograd, NullPointersAreErrors) {
   EXPECT_EQ(of_backward(nullptr, nullptr, 1, nullptr), OF_INVALID_ARGUMENT);
   EXPECT_EQ(of_tensor_get_grad(handle, nullptr), OF_INVALID_ARGUMENT);
   EXPECT_EQ(of_tensor_detach(nullptr, nullptr), OF_INVALID_ARGUMENT);
+  EXPECT_EQ(of_tensor_copy_leaf(handle, nullptr), OF_INVALID_ARGUMENT);
+  EXPECT_EQ(of_independent_variable(handle, true, nullptr), OF_INVALID_ARGUMENT);
+  bool depends = false;
+  EXPECT_EQ(of_depends_on_others(&handle, 1, nullptr, 1, &depends), OF_INVALID_ARGUMENT);
   EXPECT_EQ(of_tensor_add_hook(handle, nullptr, nullptr, nullptr, nullptr), OF_INVALID_ARGUMENT);
   EXPECT_EQ(of_grad(&handle, nullptr, 1, nullptr, 1, nullptr, nullptr), OF_INVALID_ARGUMENT);
   EXPECT_EQ(of_record_function(nullptr, nullptr, 0, nullptr, 0, nullptr, nullptr, nullptr), OF_INVALID_ARGUMENT);

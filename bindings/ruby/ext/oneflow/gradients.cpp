@@ -254,6 +254,29 @@ VALUE run_backward(VALUE, VALUE tensors, VALUE grads, VALUE inputs, VALUE retain
   return found;
 }
 
+// independent_variable(tensor, keeps_history)
+VALUE independent_variable(VALUE, VALUE tensor, VALUE keeps_history) {
+  VALUE result = new_tensor();
+  of_tensor found = nullptr;
+  check(of_independent_variable(handle_of(tensor), RTEST(keeps_history), &found));
+  fill_tensor(result, found);
+  return result;
+}
+
+// depends_on_others(tensors, inputs)
+VALUE depends_on_others(VALUE, VALUE tensors, VALUE inputs) {
+  VALUE holders[2] = {};
+  of_tensor* given = handles_of(tensors, &holders[0]);
+  of_tensor* others = handles_of(inputs, &holders[1]);
+  bool found = false;
+  check(of_depends_on_others(given, static_cast<size_t>(RARRAY_LEN(tensors)), others,
+                             static_cast<size_t>(RARRAY_LEN(inputs)), &found));
+  for (VALUE& holder : holders) rb_free_tmp_buffer(&holder);
+  RB_GC_GUARD(tensors);
+  RB_GC_GUARD(inputs);
+  return to_ruby_boolean(found);
+}
+
 // record_function(name, inputs, outputs, callable)
 VALUE record_function(VALUE, VALUE name, VALUE inputs, VALUE outputs, VALUE callable) {
   VALUE holders[2] = {};
@@ -285,6 +308,8 @@ void define_gradients(VALUE module) {
   VALUE autograd = rb_define_module_under(module, "Autograd");
   define_grad_mode(module, autograd);
   rb_define_singleton_method(autograd, "run_backward", run_backward, 5);
+  rb_define_singleton_method(autograd, "independent_variable", independent_variable, 2);
+  rb_define_singleton_method(autograd, "depends_on_others", depends_on_others, 2);
   rb_define_singleton_method(autograd, "record_function", record_function, 4);
   rb_define_singleton_method(autograd, "remove_hook", remove_hook, 1);
 }

@@ -1,5 +1,7 @@
 #include "tensor.h"
 
+#include <oneflow/autograd.h>
+
 #include "accounting.h"
 #include "errors.h"
 
@@ -42,13 +44,13 @@ namespace {
 
 VALUE allocate(VALUE klass) { return rb_data_typed_object_wrap(klass, nullptr, &tensor_type); }
 
-// tensor.dup, tensor.clone: copies the tensor; both share memory until either is written.
+// tensor.dup, tensor.clone: copies the tensor; both share memory until either is written. The copy of a leaf is a leaf.
 VALUE initialize_copy(VALUE self, VALUE original) {
   rb_check_frozen(self);
   of_tensor source = handle_of(original);
   if (peek(self)) raise(OF_INVALID_ARGUMENT, "initialize_copy: this tensor already has a value");
   of_tensor copy;
-  check(of_tensor_lazy_clone(source, &copy));
+  check(of_tensor_is_leaf(source) ? of_tensor_copy_leaf(source, &copy) : of_tensor_lazy_clone(source, &copy));
   fill_tensor(self, copy);
   return self;
 }

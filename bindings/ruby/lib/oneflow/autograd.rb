@@ -73,9 +73,6 @@ module OneFlow
       # Returns whether a value is a tensor that requires a gradient.
       def wanted?(value) = Tensor === value && value.requires_grad?
 
-      # Returns whether calls of these arguments are recorded.
-      def records?(args) = OneFlow.grad_enabled? && args.any? { |each| wanted?(each) }
-
       # Returns one tensor or an Array of tensors as an Array. Raises TypeMismatch.
       def tensor_list(method, name, value, optional: false)
         items = list_of(value)
@@ -95,20 +92,21 @@ module OneFlow
               "#{method}: #{name} must have a gradient for each of #{outputs.length} tensors, got #{found.length}"
       end
 
-      # Returns the gradients of leaves, zeros where the outputs do not depend on one.
-      def gradients(outputs, grads, leaves, retain_graph, create_graph)
-        run_backward(outputs, grads, leaves, retain_graph, create_graph).zip(leaves).map do |found, leaf|
-          found || OneFlow.zeros_like(leaf)
+      # Returns the gradients of inputs, zeros where the outputs do not depend on one.
+      def gradients(outputs, grads, inputs, retain_graph, create_graph)
+        run_backward(outputs, grads, inputs, retain_graph, create_graph).zip(inputs).map do |found, input|
+          found || OneFlow.zeros_like(input)
         end
       end
 
-      # Returns a tensor over the same memory that requires a gradient; with `keeps_history`, one that has it already.
-      def leaf(method, value, keeps_history)
+      # Returns a tensor over the same memory, whose gradient is not that of the value; with `keeps_history`, it depends
+      # on the value.
+      def variable(method, value, keeps_history)
         unless Tensor === value
           raise TypeMismatch, "#{method}: a gradient needs a Tensor argument, got #{class_of(value)}"
         end
 
-        keeps_history && value.requires_grad? ? value : value.detach.requires_grad!
+        independent_variable(value, keeps_history)
       end
     end
   end
@@ -135,17 +133,13 @@ module OneFlow
     # Returns a lambda that returns the value of the block, and its gradient for its argument number `argnums`.
     def value_and_grad(argnums: 0, &block)
       Autograd.given_block("value_and_grad", block)
-      numbers = Autograd.list_of(argnums)
-      unless numbers.all?(Integer)
-        found = Autograd.class_of(argnums)
-        raise TypeMismatch, "value_and_grad: argnums must be Integer or Array of Integers, got #{found}"
-      end
-
+      numbers = argument_numbers(argnums)
       lambda do |*args|
-        records = Autograd.records?(args)
-        leaves = numbers.to_h { |i| [i, Autograd.leaf("value_and_grad", Autograd.argument(args, i), records)] }
-        value = enable_grad { block.call(*args.each_with_index.map { |each, i| leaves.fetch(i, each) }) }
-        found = Autograd.gradients([value], [nil], leaves.values, records, records)
+        recording = grad_enabled?
+        inputs = numbers.to_h { |i| [i, Autograd.variable("value_and_grad", Autograd.argument(args, i), recording)] }
+        value = enable_grad { block.call(*args.each_with_index.map { |each, i| inputs.fetch(i, each) }) }
+        records = recording && Autograd.depends_on_others([value], inputs.values)
+        found = Autograd.gradients([value], [nil], inputs.values, records, records)
         [records ? value : value.detach, argnums.is_a?(Array) ? found : found.first]
       end
     end
@@ -153,26 +147,24 @@ module OneFlow
     # Returns the value of the block for the inputs, and a lambda from a gradient of the value to those of the inputs.
     def vjp(*inputs, &block)
       Autograd.given_block("vjp", block)
-      leaves = inputs.map { |each| Autograd.leaf("vjp", each, grad_enabled?) }
-      value = enable_grad { block.call(*leaves) }
+      recording = grad_enabled?
+      variables = inputs.map { |each| Autograd.variable("vjp", each, recording) }
+      value = enable_grad { block.call(*variables) }
       outputs = Autograd.tensor_list("vjp", "the value", value)
-      pull = lambda do |gradient = nil|
-        grads = Autograd.grads_of("vjp", "gradient", gradient, outputs)
-        found = Autograd.gradients(outputs, grads, leaves, true, false)
-        found.length == 1 ? found.first : found
-      end
-      [value.is_a?(Tensor) ? value.detach : value, pull]
+      records = recording && Autograd.depends_on_others(outputs, variables)
+      [records || !value.is_a?(Tensor) ? value : value.detach, pull_of(outputs, variables, records)]
     end
 
     # Returns the derivatives of every element of the block's value, of shape value.shape + input.shape; for several
     # inputs, an Array. `create_graph` records their computation.
     def jacobian(inputs, create_graph: false, &block)
       Autograd.given_block("jacobian", block)
-      leaves = Autograd.tensor_list("jacobian", "inputs", inputs).map { |x| Autograd.leaf("jacobian", x, create_graph) }
+      given = Autograd.tensor_list("jacobian", "inputs", inputs)
+      variables = given.map { |each| Autograd.variable("jacobian", each, create_graph) }
       results = enable_grad do
-        value = Autograd.tensor_of("jacobian", "the value", block.call(*leaves))
-        rows = jacobian_rows(value, leaves, create_graph)
-        leaves.each_with_index.map { |leaf, k| stacked_rows(rows.map { |row| row[k] }, value, leaf) }
+        value = Autograd.tensor_of("jacobian", "the value", block.call(*variables))
+        rows = jacobian_rows(value, variables, create_graph)
+        variables.each_with_index.map { |input, k| stacked_rows(rows.map { |row| row[k] }, value, input) }
       end
       inputs.is_a?(Tensor) ? results.first : results
     end
@@ -194,7 +186,7 @@ module OneFlow
     end
 
     # Returns the value of the block for the arguments, of which nothing is kept for the backward pass: that calls the
-    # block again.
+    # block again, which draws the same numbers from the default generator.
     def checkpoint(*args, &block)
       Autograd.given_block("checkpoint", block)
       Checkpoint.apply(block, *args)
@@ -217,15 +209,32 @@ module OneFlow
                              "allow_unused: true gives nil for it"
     end
 
-    def jacobian_rows(value, leaves, create_graph)
+    def argument_numbers(argnums)
+      numbers = Autograd.list_of(argnums)
+      return numbers if numbers.all?(Integer)
+
+      found = Autograd.class_of(argnums)
+      raise TypeMismatch, "value_and_grad: argnums must be Integer or Array of Integers, got #{found}"
+    end
+
+    def pull_of(outputs, inputs, records)
+      lambda do |gradient = nil|
+        grads = Autograd.grads_of("vjp", "gradient", gradient, outputs)
+        creates = grad_enabled? && (records || grads.any? { |each| Autograd.wanted?(each) })
+        found = Autograd.gradients(outputs, grads, inputs, true, creates)
+        found.length == 1 ? found.first : found
+      end
+    end
+
+    def jacobian_rows(value, inputs, create_graph)
       return [] unless value.requires_grad?
 
       flat = OneFlow.reshape(value, [-1])
-      Array.new(flat.size) { |i| Autograd.gradients([flat[i]], [nil], leaves, true, create_graph) }
+      Array.new(flat.size) { |i| Autograd.gradients([flat[i]], [nil], inputs, true, create_graph) }
     end
 
-    def stacked_rows(rows, value, leaf)
-      shape = value.shape + leaf.shape
+    def stacked_rows(rows, value, input)
+      shape = value.shape + input.shape
       return zeros(shape, dtype: value.dtype, device: value.device) if rows.empty?
 
       OneFlow.reshape(stack(rows), shape)

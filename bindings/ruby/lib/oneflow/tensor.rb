@@ -58,17 +58,21 @@ module OneFlow
     MARSHAL_BYTES = 2**30
     private_constant :MARSHAL_BYTES
 
-    # Returns the dtype, the shape and the packed elements, in one or more Strings, for Marshal.
+    # Returns the dtype, the shape, whether a gradient is wanted, and the packed elements, in one or more Strings, for
+    # Marshal.
     def marshal_dump(bytes = MARSHAL_BYTES)
       data = to_binary
       starts = data.empty? ? [0] : (0...data.bytesize).step(bytes)
-      [dtype, shape, *starts.map { |start| data.byteslice(start, bytes) }]
+      [dtype, shape, requires_grad?, *starts.map { |start| data.byteslice(start, bytes) }]
     end
 
     # Initialises an empty tensor from what `marshal_dump` returned. Raises InvalidArgument if the tensor has a value.
     def marshal_load(state)
-      dtype, shape, first, *others = state
+      dtype, shape, *data = state
+      wanted = data.first == true
+      first, *others = data.grep(String)
       initialize_copy(OneFlow.from_binary(others.empty? ? first : [first, *others].join, dtype:, shape:))
+      requires_grad!(wanted) if wanted
     end
 
     # Writes the tensor to a YAML coder.

@@ -112,7 +112,7 @@ OF_DEVICE T OF_FUNCTION(digamma)(T x) {
 OF_DEVICE T OF_FUNCTION(positive_zeta)(T s, T q) {
   T sum = (T)0;
   for (int k = 0; k < 10; ++k) sum += OF_POWER(q + (T)k, -s);
-  const T from = q + (T)10, last = OF_POWER(from, -s), z = (T)1 / (from * from);
+  const T from = q + (T)10, rest = OF_POWER(from, (T)1 - s), last = rest / from, z = (T)1 / (from * from);
   // Each coefficient is a Bernoulli number divided by a factorial, of 14, 12, 10, 8, 6, 4 and 2.
   T series = (T)1.33825365306846788e-11;
   series = series * ((s + (T)11) * (s + (T)12)) * z - (T)5.28419013868749318e-10;
@@ -121,7 +121,7 @@ OF_DEVICE T OF_FUNCTION(positive_zeta)(T s, T q) {
   series = series * ((s + (T)5) * (s + (T)6)) * z + (T)3.30687830687830688e-5;
   series = series * ((s + (T)3) * (s + (T)4)) * z - (T)1.38888888888888889e-3;
   series = series * ((s + (T)1) * (s + (T)2)) * z + (T)8.33333333333333333e-2;
-  return sum + last * (from / (s - (T)1) + (T)0.5 + series * s / from);
+  return sum + rest / (s - (T)1) + last * ((T)0.5 + series * s / from);
 }
 
 // Returns the Hurwitz zeta function: the sum of (q + k) to the power -s over all k from 0 on. It is infinite where s is

@@ -70,23 +70,32 @@ module OneFlow
       def name = "checkpoint"
 
       def forward(context, block, *args)
-        context.arguments = [block, *args]
+        context.arguments = [block, OneFlow.random_state, *args]
         block.call(*args)
       end
 
       def backward(context, *grads)
-        block, *args = context.arguments
+        block, random_state, *args = context.arguments
         leaves = args.map { |each| Autograd.wanted?(each) ? each.detach.requires_grad! : each }
-        run_again(block, leaves, grads)
+        outputs = with_random_state(random_state) { OneFlow.enable_grad { block.call(*leaves) } }
+        run_backward(Autograd.list_of(outputs), grads)
         [nil, *args.zip(leaves).map { |arg, leaf| leaf.grad unless arg.equal?(leaf) }]
       end
 
       private
 
-      def run_again(block, leaves, grads)
-        outputs = Autograd.list_of(OneFlow.enable_grad { block.call(*leaves) })
+      def run_backward(outputs, grads)
         kept = outputs.zip(grads).select { |output, _| output.requires_grad? }
         Autograd.backward(kept.map(&:first), grad_tensors: kept.map(&:last))
+      end
+
+      # Returns what the block returns if it draws from a state of the default generator on, which keeps its own state.
+      def with_random_state(state)
+        before = OneFlow.random_state
+        OneFlow.random_state = state
+        yield
+      ensure
+        OneFlow.random_state = before
       end
     end
   end
