@@ -35,7 +35,7 @@ from codegen.kinds.composite import Composite
 from codegen.kinds.kind import Functions
 from codegen.kinds.programs import scope
 from codegen.model import Argument, DTypeRule, Literal, Op, Type
-from codegen.program import Assign, Check, OperatorCall, Program, Return
+from codegen.program import Assign, Check, OperatorCall, Program, Return, TensorListOf
 from codegen.reader import Bad, Field, Fields, Report, Text
 from codegen.resolve import Scope, resolve, typed
 
@@ -46,11 +46,19 @@ _CONDITION = "the condition of the rule does not hold"
 
 @dataclass(frozen=True)
 class Bound:
-    """An argument of a call on the left side: a variable, the result of an earlier call, or a literal."""
+    """An argument of a call on the left side: a variable, the result of an earlier call, a list of these, or a literal."""
 
     variable: int | None = None
     call: int | None = None
+    items: tuple[Bound, ...] = ()
     literal: Literal = None
+
+    def variables(self) -> Iterator[int]:
+        """Yields the variables that it contains."""
+        if self.variable is not None:
+            yield self.variable
+        for item in self.items:
+            yield from item.variables()
 
 
 @dataclass(frozen=True)
@@ -212,7 +220,7 @@ def _completed(draft: RuleText, functions: Functions, report: Report) -> Rule:
         if (name := draft.word(field)) not in (*names, ""):
             report.problems.append(field.bad(unknown("variable", name, names)).problem)
     calls = _calls(left, signature.arguments)
-    bound = {each.variable for call in calls for each in call.arguments}
+    bound = {variable for call in calls for each in call.arguments for variable in each.variables()}
     for position, name in enumerate(names):
         if position not in bound:
             report.add(variables.location, f"the left side does not contain the variable {name}")
@@ -272,6 +280,8 @@ def _calls(program: Program, arguments: Sequence[Argument]) -> tuple[PatternCall
                 return Bound(call=named[name])
             case OperatorCall():
                 return Bound(call=added(node))
+            case TensorListOf(members=members) if members:
+                return Bound(items=tuple(bound(member, argument) for member in members))
             case ListOf(members=members) if all(isinstance(each, Constant) for each in members):
                 return Bound(literal=tuple(each.value for each in members if isinstance(each, Constant)))
             case Constant(value=value):

@@ -123,7 +123,8 @@ int32_t of_nearest_name(const char* word, const char* const* names, size_t count
     const std::string_view name = names[i];
     if (name.size() > kLongestName) continue;
     const size_t distance = edit_distance(wanted, name);
-    if (distance >= least) continue;
+    // Words that have no letter in common are not near, however short they are.
+    if (distance >= std::min(least, std::max(wanted.size(), name.size()))) continue;
     least = distance;
     nearest = static_cast<int32_t>(i);
   }

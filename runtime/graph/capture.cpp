@@ -8,6 +8,7 @@
 #include "dispatch/layers.h"
 #include "graph/dead_code.h"
 #include "graph/merge.h"
+#include "graph/names.h"
 #include "graph/samples.h"
 
 namespace oneflow::graph {
@@ -21,19 +22,12 @@ TensorRef snapshot(const Tensor& tensor) {
   return call_operator(lazy_clone, tensor);
 }
 
-// Returns a name that is not taken yet: `wanted`, or with a number.
-std::string free_name(std::set<std::string>& taken, const std::string& wanted) {
-  std::string name = wanted;
-  for (int i = 1; !taken.insert(name).second; ++i) name = wanted + "." + std::to_string(i);
-  return name;
-}
-
 // Makes copies of the constants to which the program writes, before its first call, and returns them as outputs.
 void add_states(Program& program, const std::set<ValueId>& written) {
   static constinit const OperatorName clone("clone");
   std::vector<Node> copies;
-  std::set<std::string> names;
-  for (const Output& output : program.outputs) names.insert(output.name);
+  UniqueNames names;
+  for (const Output& output : program.outputs) names.take(output.name);
   const auto add_state = [&](ValueId& value, const std::string& name) {
     if (!written.contains(value)) return;
     const auto original = static_cast<ValueId>(program.values.size());
@@ -44,7 +38,7 @@ void add_states(Program& program, const std::set<ValueId>& written) {
     node.arguments[0].kind = OF_VALUE_TENSOR;
     node.arguments[0].values = {original};
     copies.push_back(std::move(node));
-    program.outputs.push_back({free_name(names, name), value});
+    program.outputs.push_back({names.take(name), value});
     value = original;
   };
   for (Input& input : program.inputs) add_state(input.value, input.name);
@@ -134,7 +128,7 @@ Ref<Graph> Capture::finish() {
                               : SizeExpression{0, {{1, {{kNoValue, number}}}}, 1};
     }
   }
-  std::set<std::string> names;
+  UniqueNames names;
   for (const auto& [value, tensor] : recordings_[0]->constants()) {
     const ValueId root = recordings_[0]->values()[static_cast<size_t>(value)].root;
     if (root != value && recordings_[0]->written().contains(root))
@@ -142,7 +136,7 @@ Ref<Graph> Capture::finish() {
            "the program writes to a tensor that shares memory with another one; clone one of them first");
     const auto named = names_.find(tensor.get());
     const std::string name = named != names_.end() ? named->second.first : "constant";
-    program.constants.push_back({free_name(names, name), value, snapshot(*tensor)});
+    program.constants.push_back({names.take(name), value, snapshot(*tensor)});
   }
   add_states(program, recordings_[0]->written());
   remove_dead_code(program);

@@ -6,7 +6,7 @@ import ast
 import math
 import random
 import textwrap
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -48,13 +48,18 @@ class Trial:
             if isinstance(value, flow.Tensor) and name not in self.rule.constants
         }
 
-    def left(self) -> Callable[..., flow.Tensor]:
+    def left(self, values: Mapping[str, Any] | None = None) -> Callable[..., flow.Tensor]:
         """Returns the negated left side as a function of the inputs."""
         function = _function(self.rule)
-        fixed = {name: value for name, value in self.values.items() if name not in self.inputs}
+        fixed = {name: value for name, value in (values or self.values).items() if name not in self.inputs}
         names = list(self.inputs)
         # A graph returns no tensor of the caller, so that a result which is an input must be used.
         return lambda *tensors: flow.neg(function(**fixed, **dict(zip(names, tensors, strict=True))))
+
+    def wider(self) -> flow.Tensor:
+        """Returns the negated left side as float64 gives it, rounded: no result in between leaves the range."""
+        wide = {n: v.to(flow.float64) if isinstance(v, flow.Tensor) else v for n, v in self.values.items()}
+        return self.left(wide)(*(wide[name] for name in self.inputs)).to(self.dtype)
 
 
 def _function(rule: Rule) -> Callable[..., flow.Tensor]:
@@ -68,12 +73,31 @@ def _function(rule: Rule) -> Callable[..., flow.Tensor]:
     return scope["left"]
 
 
-def trials(rule: Rule, dtype: flow.dtype, count: int, seed: int) -> Iterator[Trial]:
-    """Gives random trials of a rule, of which the left side can be computed."""
+def extreme_numbers(dtype: flow.dtype) -> tuple[float, ...]:
+    """Returns numbers that are not finite, zeros, the smallest numbers, normal or not, and large ones."""
+    smallest, normal, largest = {
+        flow.float16: (2.0**-24, 2.0**-14, 65504.0),
+        flow.bfloat16: (2.0**-133, 2.0**-126, (2 - 2.0**-7) * 2.0**127),
+        flow.float32: (2.0**-149, 2.0**-126, (2 - 2.0**-23) * 2.0**127),
+        flow.float64: (2.0**-1074, 2.0**-1022, (2 - 2.0**-52) * 2.0**1023),
+    }[dtype]
+    finite = (0.0, smallest, normal, largest, largest / 4, math.sqrt(largest))
+    return (math.nan, math.inf, -math.inf, *finite, *(-each for each in finite))
+
+
+def trials(
+    rule: Rule, dtype: flow.dtype, count: int, seed: int, extreme: float | None = None
+) -> Iterator[Trial]:
+    """Gives random trials of a rule, of which the left side can be computed.
+
+    extreme: a number that some elements of the inputs are
+    """
     draw = random.Random(f"{rule.name} {dtype} {seed}")
     generator = flow.Generator(seed)
     for _ in range(20 * count):
         trial = _trial(rule, dtype, draw, generator)
+        if extreme is not None:
+            _add(extreme, trial, draw)
         try:
             trial.left()(*trial.inputs.values())
         except (flow.ShapeError, flow.InvalidArgument, flow.IndexOutOfRange):
@@ -106,6 +130,15 @@ def _trial(rule: Rule, dtype: flow.dtype, draw: random.Random, generator: flow.G
             values[name] = abs(values[name]) + 0.1
     values = {name: values[name] for name in arguments}
     return Trial(rule, dtype, values, _dynamic(rule, shapes))
+
+
+def _add(extreme: float, trial: Trial, draw: random.Random) -> None:
+    """Makes some elements of the inputs of a trial a certain number."""
+    for name, tensor in trial.inputs.items():
+        flat = tensor.reshape([-1]).tolist()
+        for at in draw.sample(range(len(flat)), (len(flat) + 2) // 3):
+            flat[at] = extreme
+        trial.values[name] = flow.tensor(flat, dtype=flow.float64).to(tensor.dtype).reshape(tensor.shape)
 
 
 def _size(text: str, names: dict[str, int], draw: random.Random) -> int:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
 
 import pytest
 
 import oneflow_py as flow
-from tests.python.rules import rules, trials
+from tests.python.rules import extreme_numbers, rules, trials
 
 # The error of a rule is stated for float32. It grows with the distance of neighbouring numbers.
 EPSILON = {flow.float32: 1.2e-7, flow.float64: 2.2e-16, flow.float16: 9.8e-4, flow.bfloat16: 7.8e-3}
@@ -77,4 +78,48 @@ def test_both_sides_agree(name, dtype):
         else:
             limit = max(rule.error * EPSILON[dtype] / EPSILON[flow.float32], EPSILON[dtype] * 4)
             assert relative_error(got, wanted) <= limit, trial.values
+    assert count > 0, "the rule was never applied"
+
+
+def is_like(found, wanted, limit):
+    """Returns whether two numbers are both NaN, the same infinity, zeros of the same sign, or differ little."""
+    if found == wanted:
+        return math.copysign(1, found) == math.copysign(1, wanted)
+    return (found != found and wanted != wanted) or abs(found - wanted) <= limit
+
+
+def differences(found, wanted, wider, limit):
+    """Gives the elements that are neither like those of the left side nor like those that it has in float64."""
+    columns = [each.to(flow.float64).reshape([-1]).tolist() for each in (found, wanted, wider)]
+    largest = max((abs(each) for column in columns[1:] for each in column if math.isfinite(each)), default=0.0)
+    for a, b, c in zip(*columns, strict=True):
+        if not is_like(a, b, limit * largest) and not is_like(a, c, limit * largest):
+            yield a, b, c
+
+
+# Which numbers each rule is tried with: one dtype, unless all are wanted.
+EXTREMES = [
+    (name, dtype)
+    for number, name in enumerate(rules())
+    for i, dtype in enumerate(EPSILON)
+    if os.environ.get("ONEFLOW_VECTORS") == "all" or i == number % len(EPSILON)
+]
+
+
+@pytest.mark.parametrize(("name", "dtype"), EXTREMES, ids=str)
+def test_both_sides_agree_for_extreme_numbers(name, dtype):
+    rule = rules()[name]
+    count = 0
+    for extreme in extreme_numbers(dtype):
+        for trial in trials(rule, dtype, 3, 1, extreme):
+            graph = captured(trial, False)
+            optimized = applied(graph, rule)
+            if not any(each.name == rule.name for each in optimized.report.passes):
+                continue
+            count += 1
+            inputs = list(trial.inputs.values())
+            wanted, got = graph(*inputs), optimized(*inputs)
+            limit = max((rule.error or 0) * EPSILON[dtype] / EPSILON[flow.float32], EPSILON[dtype] * 4)
+            assert not list(differences(got, wanted, trial.wider(), limit)), (extreme, trial.values)
+            break
     assert count > 0, "the rule was never applied"

@@ -41,8 +41,9 @@ typedef enum of_refusal {
 OF_API int32_t of_refusal_rank(of_refusal reason, int32_t reached, bool is_likely);
 
 /* Returns the position of the name that an unknown word most likely stands for: the one with the least number of
- * insertions, deletions and replacements of bytes, if these are at most a third of the bytes of the word, or one.
- * Returns -1 if there is none, and for words of more than 64 bytes. Names that are NULL are skipped. */
+ * insertions, deletions and replacements of bytes, if these are at most a third of the bytes of the word, or one, and
+ * leave one byte as it is. Returns -1 if there is none, and for words of more than 64 bytes. Names that are NULL are
+ * skipped. */
 OF_API int32_t of_nearest_name(const char* word, const char* const* names, size_t count);
 
 /* Makes the text of the calling thread's last failure begin with the name `caller` of a function that is not that of

@@ -111,6 +111,31 @@ TEST(Plan, OutputsOfTheCallerAreWrittenDirectlyUnlessTheyOverlap) {
   EXPECT_THROW(session->run({&handle, 1}, outputs, nullptr), Error);
 }
 
+TEST(Plan, ThreadsRunSessionsWithInputsOfManyLayouts) {
+  const auto twice = [](const std::vector<TensorRef>& inputs) { return std::vector{call_operator(kAdd, inputs[0], 1)}; };
+  Capture capture({{"x", filled({4}, 1), {0}}}, "[0]", {{"n", 4}});
+  while (auto tensors = capture.begin()) capture.end({"0"}, twice(*tensors), "[0]");
+  const Ref<Graph> graph = capture.finish();
+  const Ref<Session> shared = Session::create(graph);
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&, thread] {
+      const Ref<Session> own = Session::create(graph);
+      for (int i = 0; i < 300; ++i)
+        for (const Session* session : {shared.get(), own.get()}) {
+          // More sizes than plans: some are replaced while others use them.
+          const int64_t size = 1 + (i * (thread + 1)) % 11;
+          const auto value = static_cast<float>(i);
+          const TensorRef found = run(*session, {filled({size}, value)}, 1)[0];
+          wrong += found->size(0) != size || first_of(found) != value + 1;
+        }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(shared->info().plan_count, 8u);
+}
+
 TEST(Plan, ThreadsRunChainsOfOneSession) {
   const Ref<Session> session =
       Session::create(capture({filled({300, 300}, 1), filled({300}, 1)}, [](const std::vector<TensorRef>& inputs) {
