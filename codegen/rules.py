@@ -83,6 +83,7 @@ class Rule:
     error: float | None  # the largest relative error; None: the results are equal
     trials: Mapping[str, tuple[Literal, ...]]  # the shapes or values of each variable
     positive: tuple[str, ...]  # the tensors that are tried with positive elements only
+    finite: tuple[str, ...]  # those that are tried with finite elements only
 
     @property
     def name(self) -> str:
@@ -104,6 +105,7 @@ class RuleText:
     error: float | None
     trials: Fields
     positive: tuple[Field, ...]
+    finite: tuple[Field, ...]
     replaced: Mapping[str, str]
     location: Location
 
@@ -144,6 +146,7 @@ def read_rule(fields: Fields, variants: Variants) -> tuple[RuleText, ...]:
     error = fields.required("error", _error)
     trials = fields.required("try", lambda f: f.fields)
     positive = fields.optional("positive", lambda f: tuple(f.members), ())
+    finite = fields.optional("finite", lambda f: tuple(f.members), ())
     fields.finish()
     if not (name and summary and variables and left and right and trials and error is not None):
         return ()
@@ -151,7 +154,7 @@ def read_rule(fields: Fields, variants: Variants) -> tuple[RuleText, ...]:
     for replaced in each:
         draft = RuleText(
             _NAME.sub("*", name), name, summary, variables, constants, left, right, when, error or None, trials,
-            positive, replaced, fields.owner.location,
+            positive, finite, replaced, fields.owner.location,
         )  # fmt: skip
         own = draft.text(Text(name, fields.keys["rule"].location, False)).value
         with fields.report.collecting():
@@ -216,7 +219,7 @@ def _completed(draft: RuleText, functions: Functions, report: Report) -> Rule:
     if draft.when:
         right = replace(right, statements=(_condition(draft.text(draft.when), known), *right.statements))
     names = [argument.name for argument in signature.arguments]
-    for field in (*draft.constants, *draft.positive):
+    for field in (*draft.constants, *draft.positive, *draft.finite):
         if (name := draft.word(field)) not in (*names, ""):
             report.problems.append(field.bad(unknown("variable", name, names)).problem)
     calls = _calls(left, signature.arguments)
@@ -235,6 +238,7 @@ def _completed(draft: RuleText, functions: Functions, report: Report) -> Rule:
         error=draft.error,
         trials=_trials(draft, signature.arguments, report),
         positive=tuple(map(draft.word, draft.positive)),
+        finite=tuple(map(draft.word, draft.finite)),
     )
 
 

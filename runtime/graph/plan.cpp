@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <mutex>
+#include <numeric>
 
 #include "base/dtype.h"
 #include "base/error.h"
@@ -40,16 +41,17 @@ bool reaches(const Tensor& tensor, const Tensor& other) {
 // The places of buffers. Those that begin at the same offset are on one shelf: no two of them are used at the same time.
 class Shelves {
  public:
-  // Gives a buffer the lowest gap that is large enough for as long as it is used, and returns the offset.
-  uint64_t place(const Interval& interval, uint64_t bytes) {
+  // Returns the offset of the lowest gap that is large enough throughout an interval.
+  uint64_t find_gap(const Interval& interval, uint64_t bytes) const {
     uint64_t offset = 0;
-    auto at = shelves_.begin();
-    for (; at != shelves_.end() && offset + bytes > at->begin; ++at)
+    for (auto at = shelves_.begin(); at != shelves_.end() && offset + bytes > at->begin; ++at)
       if (at->whole.overlaps(interval)) offset = std::max(offset, at->end_within(interval));
+    return offset;
+  }
+  void add(const Interval& interval, uint64_t offset, uint64_t bytes) {
     const auto found = std::ranges::lower_bound(shelves_, offset, {}, &Shelf::begin);
     Shelf& shelf = found != shelves_.end() && found->begin == offset ? *found : *shelves_.insert(found, Shelf{offset});
     shelf.add(interval, bytes);
-    return offset;
   }
 
  private:
@@ -160,10 +162,24 @@ void Plan::lay_out(const std::vector<WorkBuffer>& buffers) {
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return buffers[a].bytes > buffers[b].bytes; });
   arena_offsets_.assign(buffers.size(), -1);
+  const auto bytes_of = [&](uint32_t buffer) { return aligned(std::max<uint64_t>(buffers[buffer].bytes, 1)); };
+  // While all of the arena is used at the busiest time, no gap needs to be looked for.
+  std::vector<uint64_t> changes(works_.size() + 1);
+  for (const uint32_t buffer : order) {
+    changes[intervals[buffer].first] += bytes_of(buffer);
+    changes[intervals[buffer].last + 1] -= bytes_of(buffer);
+  }
+  std::partial_sum(changes.begin(), changes.end(), changes.begin());
+  const auto busiest = static_cast<size_t>(std::ranges::max_element(changes) - changes.begin());
+  uint64_t used = 0;  // at that time
   Shelves shelves;
   for (const uint32_t buffer : order) {
-    const uint64_t bytes = aligned(std::max<uint64_t>(buffers[buffer].bytes, 1));
-    const uint64_t offset = shelves.place(intervals[buffer], bytes);
+    const Interval& interval = intervals[buffer];
+    const uint64_t bytes = bytes_of(buffer);
+    const bool is_there = interval.first <= busiest && busiest <= interval.last;
+    const uint64_t offset = is_there && used == arena_bytes_ ? used : shelves.find_gap(interval, bytes);
+    shelves.add(interval, offset, bytes);
+    if (is_there) used += bytes;
     arena_offsets_[buffer] = static_cast<int64_t>(offset);
     arena_bytes_ = std::max(arena_bytes_, offset + bytes);
   }

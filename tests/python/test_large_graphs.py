@@ -56,7 +56,7 @@ PROGRAMS: dict[str, Callable[[flow.Tensor], Any]] = {
     "a chain of calls that are merged to one": repeated(lambda x: flow.clamp(x + 3, 0, 6) / 6, COUNT // 3),
     "a chain of calls that have memory of their own": repeated(lambda x: flow.softmax(x, 1)),
     "calls that are removed": lambda x: repeated(lambda y: y * 1)(x) + 1,
-    "views of views": lambda x: repeated(lambda y: y.t())(x * 1) + 1,
+    "views of views": lambda x: repeated(lambda y: y.transpose(0, 1))(x * 1) + 1,
     "equal calls": lambda x: flow.cat([x + 1 for _ in range(COUNT)]),
     "independent calls": lambda x: [x + i for i in range(COUNT)],
     "outputs with memory of their own": normalised_sums,

@@ -69,14 +69,8 @@ class Pattern::Attempt {
     known = number;
     const std::span<const PatternArgument> arguments = pattern_.calls_[call].arguments;
     for (size_t i = 0; i < arguments.size(); ++i)
-      if (!matches(arguments[i], node.arguments[is_exchanged(call) && i < 2 ? 1 - i : i])) return false;
+      if (!matches(arguments[i], node.arguments[pattern_.position(call, i, exchanged_)])) return false;
     return true;
-  }
-
-  bool is_exchanged(size_t call) const {
-    const auto& commuting = pattern_.commuting_;
-    const auto found = std::find(commuting.begin(), commuting.end(), call);
-    return found != commuting.end() && (exchanged_ >> (found - commuting.begin()) & 1);
   }
 
   bool matches(const PatternArgument& wanted, const Argument& argument) {
@@ -178,9 +172,29 @@ Pattern::Pattern(std::span<const PatternCall> calls, std::span<const oneflow::Ar
 
 std::optional<Match> Pattern::find(const Editor& editor, int call) const {
   if (editor.node(call).op != ops_.back()) return {};
-  for (uint32_t exchanged = 0; exchanged < uint32_t{1} << commuting_.size(); ++exchanged)
+  for (uint32_t exchanged = 0; exchanged < uint32_t{1} << commuting_.size(); ++exchanged) {
+    if (!has_operands(editor, editor.node(call), exchanged)) continue;
     if (std::optional<Match> found = Attempt(*this, editor, exchanged).run(call)) return found;
+  }
   return {};
+}
+
+// Returns whether the operands of the last call are results of the right operators, which rules out most attempts.
+bool Pattern::has_operands(const Editor& editor, const Node& last, uint32_t exchanged) const {
+  const std::span<const PatternArgument> wanted = calls_.back().arguments;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i].call < 0) continue;
+    const Argument& argument = last.arguments[position(calls_.size() - 1, i, exchanged)];
+    const int definition = argument.kind == OF_VALUE_TENSOR ? editor.definition(argument.values[0]) : -1;
+    if (definition < 0 || editor.node(definition).op != ops_[static_cast<size_t>(wanted[i].call)]) return false;
+  }
+  return true;
+}
+
+size_t Pattern::position(size_t call, size_t argument, uint32_t exchanged) const {
+  const auto found = std::find(commuting_.begin(), commuting_.end(), call);
+  const bool is_exchanged = found != commuting_.end() && (exchanged >> (found - commuting_.begin()) & 1);
+  return is_exchanged && argument < 2 ? 1 - argument : argument;
 }
 
 }  // namespace oneflow::graph

@@ -31,6 +31,11 @@ class Pattern {
  private:
   class Attempt;
 
+  bool has_operands(const Editor& editor, const Node& last, uint32_t exchanged) const;
+  // Returns the position in the program's call of an argument of a call of the pattern. `exchanged` has a bit for each
+  // call that commutes: whether its operands are exchanged.
+  size_t position(size_t call, size_t argument, uint32_t exchanged) const;
+
   const std::span<const PatternCall> calls_;
   const std::span<const oneflow::Argument> variables_;
   const uint32_t constants_;
