@@ -23,9 +23,10 @@ class SharedBuffers {
   // Returns whether a piece of work can follow those that were added tile by tile: what both have and one writes must
   // be at the same index in both.
   bool suits(const Work& work) const {
-    const auto agree = [&](const WorkOperand& operand, Elements Uses::* of) {
+    const auto agree = [&](const WorkOperand& operand, Elements Uses::*of) {
       const auto found = buffers_.find(operand.place.number);
-      return operand.place.base != Base::kBuffer || found == buffers_.end() || (found->second.*of).are_those_of(operand);
+      return operand.place.base != Base::kBuffer || found == buffers_.end() ||
+             (found->second.*of).are_those_of(operand);
     };
     return std::ranges::all_of(work.reads, [&](const WorkOperand& read) { return agree(read, &Uses::written); }) &&
            std::ranges::all_of(work.writes, [&](const WorkOperand& write) {
@@ -81,8 +82,8 @@ void for_each_divisor(int64_t number, Visit&& visit) {
     }
 }
 
-// Chooses the length of tiles that are boxes in all of some spaces: the one that is nearest to what is wanted. Returns 0
-// if there is none.
+// Chooses the length of tiles that are boxes in all of some spaces: the one that is nearest to what is wanted. Returns
+// 0 if there is none.
 int64_t choose_length(const std::set<std::vector<int64_t>>& spaces, int64_t wanted) {
   int64_t chosen = 0;
   std::set<int64_t> seen;

@@ -38,7 +38,8 @@ bool reaches(const Tensor& tensor, const Tensor& other) {
   return begin < other_end && other_begin < end;
 }
 
-// The places of buffers. Those that begin at the same offset are on one shelf: no two of them are used at the same time.
+// The places of buffers. Those that begin at the same offset are on one shelf: no two of them are used at the same
+// time.
 class Shelves {
  public:
   // Returns the offset of the lowest gap that is large enough throughout an interval.

@@ -53,11 +53,17 @@ struct InferredResults {
   of_value values[kMaxResults]{};
 };
 
-// Returns whether a call of lazy_clone stands for a read of elements by a function that is no operator. Where bodies of
-// composites are seen, these call it, too.
-bool is_read(const Call& call, const Recording& recording) {
+// Returns whether a call of lazy_clone stands for a read of elements by a function that is no operator. Bodies of
+// composites call it, too.
+bool is_read(const Call& call) {
   if (std::string_view(call.schema().name) != "lazy_clone" || call.name == call.schema().function_name) return false;
-  return !recording.sees_bodies() || !find_operator(call.name);
+  const Operator* const caller = find_operator(call.name);
+  return !caller || !caller->schema().has_body;
+}
+
+// Returns whether autograd follows the calls in the body of a call, whose operator has no gradient of its own.
+bool is_followed(const Call& call) {
+  return (call.wanted_layers & call.body_layers & (uint32_t{1} << OF_LAYER_AUTOGRAD)) != 0;
 }
 
 // The function of the layer.
@@ -66,16 +72,15 @@ void enter(of_layer_call& state) {
   Recording* const recording = recording_of(call);
   if (!recording || call.infer_only) return next_layer(state, OF_BODY_HIDDEN);
   const bool is_constant = recording->constant_calls() && !is_symbolic(call);
-  if (is_constant)
-    return is_read(call, *recording) ? next_layer(state, OF_BODY_HIDDEN) : recording->constant_calls()->run(state);
-  if (is_read(call, *recording)) {
+  if (is_constant) return is_read(call) ? next_layer(state, OF_BODY_HIDDEN) : recording->constant_calls()->run(state);
+  if (is_read(call)) {
     const Tensor& read = call.tensor(0);
     if (!symbol_of(read) && !recording->written().contains(recording->value_of(read)))
       return next_layer(state, OF_BODY_HIDDEN);
     fail(OF_UNSUPPORTED,
          "the tensor has no elements while a graph is captured: what depends on them cannot be part of the graph");
   }
-  if (recording->expands(call.op)) return next_layer(state, OF_BODY_SEEN);
+  if (recording->expands(call.op) || is_followed(call)) return next_layer(state, OF_BODY_SEEN);
   recording->record(call);
 }
 

@@ -179,8 +179,7 @@ Ref<Session::Planned> Session::find_plan(std::span<const of_tensor> inputs) cons
 std::unique_ptr<PlanMemory> Session::take_memory(Planned& planned) const {
   {
     const std::lock_guard lock(mutexes.of(this));
-    const auto found =
-        std::ranges::find_if(plans_, [&](const Ref<Planned>& each) { return each.get() == &planned; });
+    const auto found = std::ranges::find_if(plans_, [&](const Ref<Planned>& each) { return each.get() == &planned; });
     if (found != plans_.end()) std::rotate(plans_.begin(), found, std::next(found));
     if (!planned.memories.empty()) {
       std::unique_ptr<PlanMemory> memory = std::move(planned.memories.back());

@@ -108,9 +108,7 @@ def trials(
             return
 
 
-def _trial(
-    rule: Rule, dtype: flow.dtype, draw: random.Random, generator: flow.Generator, fill: str | None
-) -> Trial:
+def _trial(rule: Rule, dtype: flow.dtype, draw: random.Random, generator: flow.Generator, fill: str | None) -> Trial:
     values: dict[str, Any] = {}
     names: dict[str, int] = {}
     arguments = {argument.name: argument for argument in rule.op.signature.arguments}

@@ -112,7 +112,7 @@ SWEEP = """
             yield name, lambda x, name=name: getattr(x, name)
             for args in ((), (1,), (0, 1), (x,), (x, x), ([0, 1],), ("float64",), (True,), (lambda grad: grad,)):
                 yield f"{name}{len(args)}", lambda x, name=name, args=args: getattr(x, name)(*args)
-        for space in (flow, flow.optim, flow.nn, flow.linalg, flow.fft, flow.special):
+        for space in (flow, flow.optim, flow.nn, flow.nn.functional, flow.linalg, flow.special):
             for name in dir(space):
                 if name.startswith(("_", *UNRELATED)) or not callable(getattr(space, name)):
                     continue

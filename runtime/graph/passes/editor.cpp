@@ -326,7 +326,8 @@ bool Editor::replace(int call, std::span<const Argument> bindings, std::span<con
   // From here on the program changes.
   for (const auto& [value, tensor] : splice->constants) {
     const auto known = constants_.find(tensor.get());
-    numbers[index(value)] = known != constants_.end() ? known->second : add_constant(tensor, name_for(*tensor, bindings));
+    numbers[index(value)] =
+        known != constants_.end() ? known->second : add_constant(tensor, name_for(*tensor, bindings));
   }
   const auto renumber = [&](ValueId& value) {
     if (value != kNoValue) value = numbers[index(value)];

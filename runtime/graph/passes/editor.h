@@ -75,7 +75,7 @@ class Editor {
     int writes = 0;          // how often calls write to it
     // Of roots: how often calls write to its memory, and how many outputs have it.
     int memory_writes = 0, memory_outputs = 0;
-    std::vector<int> users;      // the calls that need it, and some that have needed it
+    std::vector<int> users;       // the calls that need it, and some that have needed it
     std::vector<size_t> outputs;  // the positions of the outputs that it is
     std::vector<ValueId> sized;   // the values whose sizes follow from its sizes
     bool is_defined() const { return definition >= 0 || constant >= 0 || is_shared; }

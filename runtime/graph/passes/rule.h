@@ -13,7 +13,8 @@
 
 namespace oneflow::graph {
 
-// An argument of a call on the left side: a variable, the result of an earlier call, a list of these, or else a literal.
+// An argument of a call on the left side: a variable, the result of an earlier call, a list of these, or else a
+// literal.
 struct PatternArgument {
   int variable = -1;
   int call = -1;

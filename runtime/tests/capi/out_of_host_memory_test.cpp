@@ -201,7 +201,8 @@ TEST_F(OutOfHostMemoryTest, Gradients) {
       if (of_status failed = of_tensor_set_requires_grad(handle, true)) return failed;
       if (of_status failed = multiply(handle, handle, &square.tensor)) return failed;
       if (of_status failed = of_tensor_retain_grad(square.tensor)) return failed;
-      if (of_status failed = of_tensor_add_hook(square.tensor, keep_gradient, &destroyed, destroy, &hook)) return failed;
+      if (of_status failed = of_tensor_add_hook(square.tensor, keep_gradient, &destroyed, destroy, &hook))
+        return failed;
       of_hook_release(hook);
       if (of_status failed = multiply(square.tensor, handle, &product.tensor)) return failed;
       if (of_status failed = of_grad(&product.tensor, &handle, 1, &handle, 1, nullptr, &grad.tensor)) return failed;
