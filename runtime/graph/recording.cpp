@@ -45,14 +45,6 @@ bool is_symbolic(const Call& call) {
   return found;
 }
 
-// The results of a call for inference, of which those that are not taken are released.
-struct InferredResults {
-  ~InferredResults() {
-    for (of_value& value : values) release_value(value);
-  }
-  of_value values[kMaxResults]{};
-};
-
 // Returns whether a call of lazy_clone stands for a read of elements by a function that is no operator. Bodies of
 // composites call it, too.
 bool is_read(const Call& call) {
@@ -212,7 +204,7 @@ void Recording::record(Call& call) {
   for (const of_value& argument : arguments) node.arguments.push_back(argument_of(argument));
 
   const ForeseenWrites foreseen;
-  InferredResults inferred_results;
+  OwnedResults inferred_results;
   of_value(&inferred)[kMaxResults] = inferred_results.values;
   call_inside(call.op, call.name, arguments, {inferred, call.results.size()}, true);
   for (size_t i = 0; i < arguments.size(); ++i) {

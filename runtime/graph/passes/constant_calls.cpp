@@ -39,11 +39,11 @@ std::vector<TensorRef> compute(const Editor& editor, const Node& node, Registers
   BoundCall bound;
   bound.bind(node, registers, nullptr);
   for_each_operand(node, [&](ValueId value) { registers.tensors[index(value)] = {}; });
-  of_value results[kMaxResults]{};
+  OwnedResults results;
   const auto count = static_cast<size_t>(node.op->schema().result_count);
-  call_inside(*node.op, nullptr, bound.arguments(), {results, count}, false);
+  call_inside(*node.op, nullptr, bound.arguments(), {results.values, count}, false);
   std::vector<TensorRef> found;
-  for (size_t i = 0; i < count; ++i) found.push_back(TensorRef::adopt(to_tensor(results[i].as.tensor)));
+  for (size_t i = 0; i < count; ++i) found.push_back(results.take(i));
   for (TensorRef& tensor : found) tensor = call_operator(kContiguous, *tensor);
   return found;
 }

@@ -71,8 +71,9 @@ std::vector<TensorRef> run_with(const Program& program, std::span<const TensorRe
   std::vector<of_tensor> handles;
   for (const TensorRef& input : inputs) handles.push_back(to_handle(input.get()));
   std::vector<of_value> outputs(program.outputs.size());
-  session->run(handles, outputs, to_handle(generator.get()));
   std::vector<TensorRef> found;
+  found.reserve(outputs.size());
+  session->run(handles, outputs, to_handle(generator.get()));
   for (const of_value& output : outputs) found.push_back(TensorRef::adopt(to_tensor(output.as.tensor)));
   return found;
 }
