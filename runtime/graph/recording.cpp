@@ -231,10 +231,12 @@ void Recording::record(Call& call) {
     for (size_t i = 0; i < call.results.size(); ++i) {
       of_value& given = call.results[i];
       node.gives_results |= given.kind == OF_VALUE_TENSOR;
+      const bool is_given = given.kind == OF_VALUE_TENSOR;
       of_tensor stored = nullptr;
-      node.results.push_back(store_result(call, std::exchange(inferred[i].as.tensor, nullptr),
-                                          given.kind == OF_VALUE_TENSOR ? given.as.tensor : nullptr, stored));
-      if (given.kind != OF_VALUE_TENSOR) given = {OF_VALUE_TENSOR, 0, {.tensor = stored}};
+      const ValueId value = store_result(call, std::exchange(inferred[i].as.tensor, nullptr),
+                                         is_given ? given.as.tensor : nullptr, stored);
+      if (!is_given) given = {OF_VALUE_TENSOR, 0, {.tensor = stored}};
+      node.results.push_back(value);
     }
   }
   node.writes |= node.gives_results;

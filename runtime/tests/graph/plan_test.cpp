@@ -115,7 +115,7 @@ TEST(Plan, ThreadsRunSessionsWithInputsOfManyLayouts) {
   const auto twice = [](const std::vector<TensorRef>& inputs) {
     return std::vector{call_operator(kAdd, inputs[0], 1)};
   };
-  Capture capture({{"x", filled({4}, 1), {0}}}, "[0]", {{"n", 4}});
+  Capture capture({{"0", filled({4}, 1), {0}}}, "[0]", {{"n", 4}});
   while (auto tensors = capture.begin()) capture.end({"0"}, twice(*tensors), "[0]");
   const Ref<Graph> graph = capture.finish();
   const Ref<Session> shared = Session::create(graph);
