@@ -84,6 +84,21 @@ def test_tensors_outside_of_a_graph_keep_no_gradients_of_it() -> None:
     assert weight.grad.tolist() == [2.0, 2.0]
 
 
+def test_a_graph_is_optimized_during_a_capture() -> None:
+    weight = flow.tensor([[1.0, 2.0], [3.0, 4.0]])
+    inner = flow.graph.capture(lambda x: flow.dropout(x @ (weight * 2 + 1), 0.5, False), flow.ones(1, 2))
+
+    def runs_it(x: flow.Tensor) -> flow.Tensor:
+        optimized = inner.optimize()
+        assert optimized.report is not None
+        assert optimized.report.error == 0
+        return optimized(x) + 1
+
+    graph = flow.graph.capture(runs_it, flow.ones(1, 2))
+    assert repr(graph).endswith("of 2 calls>")
+    assert graph(flow.tensor([[1.0, 1.0]])).tolist() == [[11.0, 15.0]]
+
+
 # Calls everything with tensors that stand for values: while they do, and after the capture has ended.
 SWEEP = """
     import contextlib, copy, io, pickle, sys

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "device/device.h"
 #include "dispatch/dispatch.h"
+#include "dispatch/layers.h"
 #include "graph/dead_code.h"
 #include "graph/merge.h"
 #include "graph/names.h"
@@ -274,6 +275,7 @@ bool Editor::may_share(ValueId old, ValueId by) const {
 // Returns whether the constants that were computed have no infinity and no NaN.
 bool Editor::has_finite_constants(const Splice& splice) const {
   static constinit const OperatorName isfinite("isfinite"), all("all");
+  const OpenLayers none(0);
   return std::ranges::all_of(splice.constants, [&](const auto& constant) {
     const Tensor& tensor = *constant.second;
     return constants_.contains(&tensor) || !is_floating(tensor.dtype()) ||
