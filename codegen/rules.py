@@ -46,7 +46,7 @@ _CONDITION = "the condition of the rule does not hold"
 
 @dataclass(frozen=True)
 class Bound:
-    """An argument of a call on the left side: a variable, the result of an earlier call, a list of them, or a literal."""
+    """An argument on the left side: a variable, the result of an earlier call, a list of such, or a literal."""
 
     variable: int | None = None
     call: int | None = None

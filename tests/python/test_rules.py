@@ -91,7 +91,7 @@ def results(trial):
 
 
 def are_like(found, wanted, limit):
-    """Returns whether two elements are both NaN, the same infinity, or differ by a small part of the largest, for all."""
+    """Returns for all elements whether two are both NaN, the same infinity, or differ by a part of the largest."""
     columns = [each.to(flow.float64).reshape([-1]).tolist() for each in (found, wanted)]
     largest = max((abs(each) for each in columns[1] if math.isfinite(each)), default=0.0)
     return [

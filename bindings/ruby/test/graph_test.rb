@@ -461,5 +461,4 @@ class GraphTest < OneFlowTest
   def test_no_use_of_a_value_ends_the_process
     assert_equal ["alive"], run_alone(SWEEP, {})
   end
-
 end
