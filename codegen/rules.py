@@ -35,7 +35,7 @@ from codegen.kinds.composite import Composite
 from codegen.kinds.kind import Functions
 from codegen.kinds.programs import scope
 from codegen.model import Argument, DTypeRule, Literal, Op, Type
-from codegen.program import Assign, Check, OperatorCall, Program, Return
+from codegen.program import Assign, Check, OperatorCall, Program, Return, TensorListOf
 from codegen.reader import Bad, Field, Fields, Report, Text
 from codegen.resolve import Scope, resolve, typed
 
@@ -46,11 +46,19 @@ _CONDITION = "the condition of the rule does not hold"
 
 @dataclass(frozen=True)
 class Bound:
-    """An argument of a call on the left side: a variable, the result of an earlier call, or a literal."""
+    """An argument on the left side: a variable, the result of an earlier call, a list of such, or a literal."""
 
     variable: int | None = None
     call: int | None = None
+    items: tuple[Bound, ...] = ()
     literal: Literal = None
+
+    def variables(self) -> Iterator[int]:
+        """Yields the variables that it contains."""
+        if self.variable is not None:
+            yield self.variable
+        for item in self.items:
+            yield from item.variables()
 
 
 @dataclass(frozen=True)
@@ -75,6 +83,7 @@ class Rule:
     error: float | None  # the largest relative error; None: the results are equal
     trials: Mapping[str, tuple[Literal, ...]]  # the shapes or values of each variable
     positive: tuple[str, ...]  # the tensors that are tried with positive elements only
+    finite: tuple[str, ...]  # those that are tried with finite elements only
 
     @property
     def name(self) -> str:
@@ -96,6 +105,7 @@ class RuleText:
     error: float | None
     trials: Fields
     positive: tuple[Field, ...]
+    finite: tuple[Field, ...]
     replaced: Mapping[str, str]
     location: Location
 
@@ -136,6 +146,7 @@ def read_rule(fields: Fields, variants: Variants) -> tuple[RuleText, ...]:
     error = fields.required("error", _error)
     trials = fields.required("try", lambda f: f.fields)
     positive = fields.optional("positive", lambda f: tuple(f.members), ())
+    finite = fields.optional("finite", lambda f: tuple(f.members), ())
     fields.finish()
     if not (name and summary and variables and left and right and trials and error is not None):
         return ()
@@ -143,7 +154,7 @@ def read_rule(fields: Fields, variants: Variants) -> tuple[RuleText, ...]:
     for replaced in each:
         draft = RuleText(
             _NAME.sub("*", name), name, summary, variables, constants, left, right, when, error or None, trials,
-            positive, replaced, fields.owner.location,
+            positive, finite, replaced, fields.owner.location,
         )  # fmt: skip
         own = draft.text(Text(name, fields.keys["rule"].location, False)).value
         with fields.report.collecting():
@@ -208,11 +219,11 @@ def _completed(draft: RuleText, functions: Functions, report: Report) -> Rule:
     if draft.when:
         right = replace(right, statements=(_condition(draft.text(draft.when), known), *right.statements))
     names = [argument.name for argument in signature.arguments]
-    for field in (*draft.constants, *draft.positive):
+    for field in (*draft.constants, *draft.positive, *draft.finite):
         if (name := draft.word(field)) not in (*names, ""):
             report.problems.append(field.bad(unknown("variable", name, names)).problem)
     calls = _calls(left, signature.arguments)
-    bound = {each.variable for call in calls for each in call.arguments}
+    bound = {variable for call in calls for each in call.arguments for variable in each.variables()}
     for position, name in enumerate(names):
         if position not in bound:
             report.add(variables.location, f"the left side does not contain the variable {name}")
@@ -227,6 +238,7 @@ def _completed(draft: RuleText, functions: Functions, report: Report) -> Rule:
         error=draft.error,
         trials=_trials(draft, signature.arguments, report),
         positive=tuple(map(draft.word, draft.positive)),
+        finite=tuple(map(draft.word, draft.finite)),
     )
 
 
@@ -272,6 +284,8 @@ def _calls(program: Program, arguments: Sequence[Argument]) -> tuple[PatternCall
                 return Bound(call=named[name])
             case OperatorCall():
                 return Bound(call=added(node))
+            case TensorListOf(members=members) if members:
+                return Bound(items=tuple(bound(member, argument) for member in members))
             case ListOf(members=members) if all(isinstance(each, Constant) for each in members):
                 return Bound(literal=tuple(each.value for each in members if isinstance(each, Constant)))
             case Constant(value=value):

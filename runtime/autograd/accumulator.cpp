@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "autograd/object_lock.h"
+#include "base/error.h"
 #include "base/first_failure.h"
 #include "base/interrupt.h"
 #include "dispatch/dispatch.h"
@@ -16,9 +17,11 @@ constinit const OperatorName kClone("clone");
 
 std::atomic<uint32_t> turns_ended;  // for threads that wait
 
-// Returns whether nobody else can see the memory of a gradient, so that later ones may be added to it in place.
+// Returns whether nobody else can see the memory of a gradient, so that later ones may be added to it in place. One
+// without memory stands for a value of a graph, of which others may be views.
 bool is_own(const Tensor& grad) {
-  return grad.is_unique() && grad.is_contiguous() && !grad.is_view() && grad.storage()->is_unique();
+  return grad.is_unique() && grad.is_contiguous() && !grad.is_view() && grad.has_memory() &&
+         grad.storage()->is_unique();
 }
 
 // Returns whether a gradient can be stored without a copy. To one with a history, nothing is added in place.
@@ -44,12 +47,21 @@ TensorRef Accumulator::grad() {
   return grad_;
 }
 
+void Accumulator::check_memory(const Tensor& grad) const {
+  if (has_memory_ && !grad.has_memory())
+    fail(OF_UNSUPPORTED,
+         "a gradient that depends on the inputs of a graph cannot be kept in .grad of a tensor outside of it, which "
+         "lives longer than the capture; use grad(), which returns it");
+}
+
 void Accumulator::set_grad(TensorRef grad) {
+  if (grad) check_memory(*grad);
   const ObjectLock lock(this);
   std::swap(grad_, grad);
 }
 
 void Accumulator::add(TensorRef grad, bool records) {
+  check_memory(*grad);
   if (is_storable(*grad, records) && replace({}, grad)) return;
   Addition next{std::move(grad), records};
   if (!take_turn(next)) return;

@@ -22,6 +22,10 @@ namespace oneflow::autograd {
 //   for. It leaves its gradient to the thread whose turn it is, which adds it before its own pass goes on.
 class Accumulator final : public RefCounted<Accumulator> {
  public:
+  // `has_memory` says whether the tensor of the gradient has memory. Then the gradient must have memory, too: while a
+  // graph is captured, others are values of the graph. set_grad() and add() throw Unsupported.
+  explicit Accumulator(bool has_memory) : has_memory_(has_memory) {}
+
   // Returns the gradient, or null.
   TensorRef grad();
   void set_grad(TensorRef grad);
@@ -38,6 +42,7 @@ class Accumulator final : public RefCounted<Accumulator> {
     bool records;
   };
 
+  void check_memory(const Tensor& grad) const;
   // Waits until it is the turn of this thread, and returns true; or returns false, and leaves the addition to the
   // thread whose turn it is.
   bool take_turn(Addition& addition);
@@ -47,6 +52,7 @@ class Accumulator final : public RefCounted<Accumulator> {
   // Stores a gradient in place of `before`, and returns true; or returns false if that was replaced meanwhile.
   bool replace(const TensorRef& before, TensorRef& after);
 
+  const bool has_memory_;
   TensorRef grad_;
   Ongoing turn_;
   std::vector<Addition> left_;

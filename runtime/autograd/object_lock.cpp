@@ -1,26 +1,15 @@
 #include "autograd/object_lock.h"
 
-#include <cstdint>
-
-#include "base/fork_safe.h"
+#include "base/shared_mutexes.h"
 
 namespace oneflow::autograd {
 
 namespace {
 
-constexpr uintptr_t kCacheLine = 64;
-
-struct alignas(kCacheLine) SharedMutex : ForkSafe<std::mutex> {
-  SharedMutex() : ForkSafe(LockLevel::kGradients) {}
-};
-
-// So many that threads which record calls seldom meet.
-SharedMutex mutexes[16];
+SharedMutexes<LockLevel::kGradients> mutexes;
 
 }  // namespace
 
-std::mutex& ObjectLock::mutex_of(const void* object) {
-  return mutexes[reinterpret_cast<uintptr_t>(object) / kCacheLine % std::size(mutexes)];
-}
+std::mutex& ObjectLock::mutex_of(const void* object) { return mutexes.of(object); }
 
 }  // namespace oneflow::autograd

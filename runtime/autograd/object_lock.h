@@ -10,8 +10,7 @@ namespace oneflow::autograd {
 // no operator, hook or deleter, because they may run code of users, which waits for the lock of its language, or comes
 // back to the same object. What a member has referred to is therefore moved out of it, and released without the lock.
 //
-// Objects share mutexes, because mutexes that survive forks live as long as the process. A thread locks one object at a
-// time.
+// Objects share mutexes (base/shared_mutexes.h). A thread locks one object at a time.
 class [[nodiscard]] ObjectLock {
  public:
   explicit ObjectLock(const void* object) : lock_(mutex_of(object)) {}

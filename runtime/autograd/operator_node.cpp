@@ -146,16 +146,16 @@ Gradients OperatorNode::call_gradient(const Target& target, const Gradients& gra
     }
     arguments[count++] = value;
   }
-  of_value results[kMaxResults]{};
+  OwnedResults results;
   const auto result_count = static_cast<size_t>(op.schema().result_count);
-  call(op, {arguments, count}, {results, result_count});
+  call(op, {arguments, count}, {results.values, result_count});
   Gradients found;
   if (!op.schema().gives_list) {
-    for (size_t i = 0; i < result_count; ++i) found.push_back(TensorRef::adopt(to_tensor(results[i].as.tensor)));
+    for (size_t i = 0; i < result_count; ++i) found.push_back(results.take(i));
     return found;
   }
-  for (int i = 0; i < results[0].count; ++i) found.push_back(share(*to_tensor(results[0].as.tensors[i])));
-  release_value(results[0]);
+  const of_value& list = results.values[0];
+  for (int i = 0; i < list.count; ++i) found.push_back(share(*to_tensor(list.as.tensors[i])));
   return found;
 }
 

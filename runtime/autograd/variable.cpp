@@ -33,7 +33,7 @@ Variable* Variable::find(const Tensor& tensor) {
 Variable& Variable::of(const Tensor& tensor) {
   if (Variable* found = find(tensor)) return *found;
   install();
-  auto created = std::make_unique<Variable>();
+  auto created = std::make_unique<Variable>(tensor);
   try {
     tensor.extensions().add(OF_LAYER_AUTOGRAD, created.get(),
                             [](void* variable) { delete static_cast<Variable*>(variable); });
@@ -47,7 +47,7 @@ Variable& Variable::of(const Tensor& tensor) {
 void Variable::set_leaf(bool requires_grad) {
   const ObjectLock lock(this);
   requires_grad_ = requires_grad;
-  if (requires_grad && !accumulator_) accumulator_ = Ref<Accumulator>::adopt(new Accumulator);
+  if (requires_grad && !accumulator_) accumulator_ = Ref<Accumulator>::adopt(new Accumulator(has_memory_));
 }
 
 void Variable::set_origin(Ref<Node> node, int output, uint64_t generation) {
@@ -91,7 +91,7 @@ Ref<Accumulator> Variable::accumulator() {
 }
 
 void Variable::retain_grad() {
-  const auto created = Ref<Accumulator>::adopt(new Accumulator);
+  const auto created = Ref<Accumulator>::adopt(new Accumulator(has_memory_));
   Ref<Node> node;
   size_t output = 0;
   {

@@ -14,6 +14,8 @@ inline bool is_differentiable(of_dtype dtype) { return is_floating(dtype) || is_
 // The part of a tensor that autograd keeps, as its extension. Thread-safe.
 class Variable final {
  public:
+  explicit Variable(const Tensor& tensor) : has_memory_(tensor.has_memory()) {}
+
   // Returns that of a tensor; null if it has none.
   static Variable* find(const Tensor& tensor);
   // Returns that of a tensor, which is created if it has none. The first one of the process installs the layer.
@@ -39,6 +41,7 @@ class Variable final {
   void start_generation();
 
  private:
+  const bool has_memory_;  // whether the tensor has memory
   bool is_leaf_ = true, requires_grad_ = false;
   Ref<Node> node_;
   int output_ = 0;

@@ -15,6 +15,16 @@ namespace {
 
 Hook* to_hook(of_hook handle) { return reinterpret_cast<Hook*>(handle); }
 
+// Takes ownership of the context, which is destroyed if there is no memory for the hook.
+Ref<Hook> new_hook(of_gradient_hook hook, void* context, of_deleter destroy) {
+  try {
+    return Ref<Hook>::adopt(new Hook(hook, context, destroy));
+  } catch (...) {
+    if (destroy) destroy(context);
+    throw;
+  }
+}
+
 BackwardOptions options_of(const of_backward_options* options, const char* function) {
   if (!options) return {};
   const of_backward_options given = read_struct(options, function, "options");
@@ -176,8 +186,8 @@ of_status of_depends_on_others(const of_tensor* tensors, size_t count, const of_
 
 of_status of_tensor_add_hook(of_tensor tensor, of_gradient_hook hook, void* context, of_deleter destroy,
                              of_hook* handle) {
-  auto created = Ref<Hook>::adopt(new Hook(hook, context, destroy));
   return guard([&, function = __func__] {
+    Ref<Hook> created = new_hook(hook, context, destroy);
     const Tensor& of = require_tensor(tensor, function);
     require(reinterpret_cast<void*>(hook), function, "function");
     const Edge edge = edge_of(of);

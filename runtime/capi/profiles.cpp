@@ -60,8 +60,9 @@ of_status of_profile_end(of_profile profile) {
 void of_profile_release(of_profile profile) {
   if (!profile) return;
   if (profile->recorder.is_running()) {
-    const KeptError kept;
-    if (of_profile_end(profile) != OF_OK) kept.restore();
+    std::optional<KeptError> kept;
+    guard([&] { kept.emplace(); });
+    if (of_profile_end(profile) != OF_OK && kept) kept->restore();
     if (profile->recorder.is_running()) return;  // within a call that it sees: it is never freed
   }
   delete profile;

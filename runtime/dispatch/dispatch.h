@@ -6,6 +6,7 @@
 
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "dispatch/call.h"
@@ -38,6 +39,41 @@ void check_call(Call& call, std::span<const of_value> arguments);
 
 // Releases the tensors of a result, and the list if it is one, and makes it ABSENT.
 void release_value(of_value& value) noexcept;
+
+// Releases the results of a call that were absent before, at the end of its life, unless they are kept.
+class NewResults {
+ public:
+  explicit NewResults(std::span<of_value> results) : results_(results) {
+    for (size_t i = 0; i < results.size(); ++i) is_new_[i] = results[i].kind == OF_VALUE_ABSENT;
+  }
+  NewResults(const NewResults&) = delete;
+  NewResults& operator=(const NewResults&) = delete;
+  ~NewResults() {
+    for (size_t i = 0; i < results_.size(); ++i)
+      if (is_new_[i]) release_value(results_[i]);
+  }
+  void keep() { results_ = {}; }
+
+ private:
+  std::span<of_value> results_;
+  bool is_new_[kMaxResults];
+};
+
+// The results of a call, of which those that are not taken are released.
+struct OwnedResults {
+  OwnedResults() = default;
+  OwnedResults(const OwnedResults&) = delete;
+  OwnedResults& operator=(const OwnedResults&) = delete;
+  ~OwnedResults() {
+    for (of_value& value : values) release_value(value);
+  }
+  // Takes the result at a position, which is a tensor.
+  TensorRef take(size_t position) {
+    return TensorRef::adopt(to_tensor(std::exchange(values[position].as.tensor, nullptr)));
+  }
+
+  of_value values[kMaxResults]{};
+};
 
 // Returns the tensor whose elements code outside of operators may read on behalf of `caller`. It is `tensor`, unless a
 // layer wants to see the read: it then sees `lazy_clone`, and decides what is read.

@@ -121,24 +121,6 @@ class HostCopies {
   std::deque<std::vector<of_tensor>> lists_;
 };
 
-// Releases the results of a call that were absent before, when it goes out of scope.
-class NewResults {
- public:
-  explicit NewResults(std::span<of_value> results) : results_(results) {
-    for (size_t i = 0; i < results.size(); ++i) is_new_[i] = results[i].kind == OF_VALUE_ABSENT;
-  }
-  NewResults(const NewResults&) = delete;
-  NewResults& operator=(const NewResults&) = delete;
-  ~NewResults() {
-    for (size_t i = 0; i < results_.size(); ++i)
-      if (is_new_[i]) release_value(results_[i]);
-  }
-
- private:
-  const std::span<of_value> results_;
-  bool is_new_[kMaxResults];
-};
-
 void run_on_host(Call& call) {
   const auto& declared = call.schema().arguments;
   HostCopies copies(call.device);

@@ -84,25 +84,15 @@ bool enter(Call& call, int layer) {
   const of_layer_function function = slots[layer].function.load();
   if (!function) return false;
   const OpenLayers opened(call.open_layers);
-  bool is_given[kMaxResults];
-  for (size_t i = 0; i < call.results.size(); ++i) is_given[i] = call.results[i].kind != OF_VALUE_ABSENT;
-  const auto release_new = [&] {
-    for (size_t i = 0; i < call.results.size(); ++i)
-      if (!is_given[i]) release_value(call.results[i]);
-  };
+  NewResults results(call.results);
   of_layer_call state{call, layer, {}};
   if (const of_status status = function(slots[layer].context, &state); status != OF_OK) {
-    Error error(status, last_error(), last_error_is_complete());
-    release_new();
-    if (state.lacks_kernel && status == OF_UNSUPPORTED) throw MissingKernel(error.text());
-    throw error;
+    if (state.lacks_kernel && status == OF_UNSUPPORTED) throw MissingKernel(last_error());
+    throw Error(status, last_error(), last_error_is_complete());
   }
   if (state.kept_error) state.kept_error->restore();
-  for (const of_value& result : call.results) {
-    if (is_there(result)) continue;
-    release_new();
-    fail(OF_INTERNAL_ERROR, "layer %d has left no result", layer);
-  }
+  if (!std::ranges::all_of(call.results, is_there)) fail(OF_INTERNAL_ERROR, "layer %d has left no result", layer);
+  results.keep();
   return true;
 }
 

@@ -47,11 +47,10 @@ void store_in(const Call& call, const Tensor& given, const Tensor& output) {
   call_into(call, given, copy, given, output);
 }
 
-// Transfers an output to the caller.
-of_tensor transfer_to_caller(const Call& call, TensorRef& output) {
-  if (call.infer_only && output->has_memory()) [[unlikely]]  // the output is an operand
+// Makes an output of inference that is an operand one without memory.
+void remove_memory(const Call& call, TensorRef& output) {
+  if (call.infer_only && output->has_memory()) [[unlikely]]
     output = Tensor::without_memory(output->sizes(), output->dtype(), output->device());
-  return to_handle(output.detach());
 }
 
 void store_list(Call& call) {
@@ -65,8 +64,9 @@ void store_list(Call& call) {
     for (size_t i = 0; i < given.size(); ++i) store_in(call, *to_tensor(given[i]), *outputs[i]);
     return;
   }
+  for (TensorRef& output : outputs) remove_memory(call, output);
   of_tensor* tensors = new of_tensor[outputs.size()];  // freed by release_value()
-  for (size_t i = 0; i < outputs.size(); ++i) tensors[i] = transfer_to_caller(call, outputs[i]);
+  for (size_t i = 0; i < outputs.size(); ++i) tensors[i] = to_handle(outputs[i].detach());
   result.kind = OF_VALUE_TENSOR_LIST;
   result.count = static_cast<int32_t>(outputs.size());
   result.as.tensors = tensors;
@@ -162,6 +162,8 @@ void store_results(Call& call) {
     of_value& result = call.results[i];
     if (result.kind == OF_VALUE_TENSOR) {
       store_in(call, *to_tensor(result.as.tensor), *call.outputs[i]);
+    } else {
+      remove_memory(call, call.outputs[i]);
     }
   }
   for (size_t i = 0; i < call.results.size(); ++i) {
@@ -169,7 +171,7 @@ void store_results(Call& call) {
     if (result.kind == OF_VALUE_TENSOR) continue;
     result.kind = OF_VALUE_TENSOR;
     result.count = 0;
-    result.as.tensor = transfer_to_caller(call, call.outputs[i]);
+    result.as.tensor = to_handle(call.outputs[i].detach());
   }
 }
 

@@ -120,15 +120,15 @@ std::vector<TensorRef> infer(Node& node, BoundCall& bound, const Registers& regi
   const Schema& schema = node.op->schema();
   bound.bind(node, registers, nullptr);
   const ForeseenWrites foreseen;
-  of_value results[kMaxResults]{};
-  call_inside(*node.op, nullptr, bound.arguments(), {results, static_cast<size_t>(schema.result_count)}, true);
+  OwnedResults results;
+  const auto count = static_cast<size_t>(schema.result_count);
+  call_inside(*node.op, nullptr, bound.arguments(), {results.values, count}, true);
   std::vector<TensorRef> found;
   if (schema.gives_list) {
-    for (int i = 0; i < results[0].count; ++i)
-      found.push_back(TensorRef::adopt(to_tensor(std::exchange(results[0].as.tensors[i], nullptr))));
-    release_value(results[0]);
+    for (of_tensor& item : std::span(results.values[0].as.tensors, static_cast<size_t>(results.values[0].count)))
+      found.push_back(TensorRef::adopt(to_tensor(std::exchange(item, nullptr))));
   } else {
-    for (int i = 0; i < schema.result_count; ++i) found.push_back(TensorRef::adopt(to_tensor(results[i].as.tensor)));
+    for (size_t i = 0; i < count; ++i) found.push_back(results.take(i));
   }
   node.writes = node.gives_results;
   for_each_tensor(bound.arguments(), [&](int, int argument, const Tensor& operand) {

@@ -8,8 +8,8 @@
 #include "dispatch/dispatch.h"
 #include "dispatch/layers.h"
 #include "graph/dead_code.h"
-#include "graph/free_names.h"
 #include "graph/merge.h"
+#include "graph/names.h"
 #include "graph/samples.h"
 
 namespace oneflow::graph {
@@ -27,7 +27,7 @@ TensorRef snapshot(const Tensor& tensor) {
 void add_states(Program& program, const std::set<ValueId>& written) {
   static constinit const OperatorName clone("clone");
   std::vector<Node> copies;
-  FreeNames names;
+  UniqueNames names;
   for (const Output& output : program.outputs) names.take(output.name);
   const auto add_state = [&](ValueId& value, const std::string& name) {
     if (!written.contains(value)) return;
@@ -155,7 +155,7 @@ Ref<Graph> Capture::finish() {
                               : SizeExpression{0, {{1, {{kNoValue, number}}}}, 1};
     }
   }
-  FreeNames names;
+  UniqueNames names;
   for (const auto& [value, tensor] : recordings_[0]->constants()) {
     const ValueId root = recordings_[0]->values()[static_cast<size_t>(value)].root;
     if (root != value && recordings_[0]->written().contains(root))

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <unordered_map>
 
 #include "base/dtype.h"
 #include "graph/buffer_uses.h"
@@ -15,40 +17,59 @@ constexpr int64_t kSlack = 8;
 
 const Shape& space_of(const Work& work) { return work.writes[0].sizes; }
 
-// Returns whether a piece of work can follow another one tile by tile: what both have and one writes must be at the
-// same index in both.
-bool can_follow(const Work& work, const Work& earlier) {
-  const auto agree = [](const std::vector<WorkOperand>& some, const std::vector<WorkOperand>& others) {
-    for (const WorkOperand& a : some)
-      for (const WorkOperand& b : others)
-        if (a.place.base == Base::kBuffer && b.place.base == Base::kBuffer && a.place.number == b.place.number &&
-            !have_same_elements(a, b))
-          return false;
-    return true;
+// The buffers that pieces of work have, with the elements that these have of them.
+class SharedBuffers {
+ public:
+  // Returns whether a piece of work can follow those that were added tile by tile: what both have and one writes must
+  // be at the same index in both.
+  bool suits(const Work& work) const {
+    const auto agree = [&](const WorkOperand& operand, Elements Uses::*of) {
+      const auto found = buffers_.find(operand.place.number);
+      return operand.place.base != Base::kBuffer || found == buffers_.end() ||
+             (found->second.*of).are_those_of(operand);
+    };
+    return std::ranges::all_of(work.reads, [&](const WorkOperand& read) { return agree(read, &Uses::written); }) &&
+           std::ranges::all_of(work.writes, [&](const WorkOperand& write) {
+             return agree(write, &Uses::read) && agree(write, &Uses::written);
+           });
+  }
+  void add(const Work& work) {
+    for (const WorkOperand& read : work.reads)
+      if (read.place.base == Base::kBuffer) buffers_[read.place.number].read.add(read);
+    for (const WorkOperand& write : work.writes)
+      if (write.place.base == Base::kBuffer) buffers_[write.place.number].written.add(write);
+  }
+
+ private:
+  // The elements of operands in one buffer.
+  struct Elements {
+    const WorkOperand* first = nullptr;
+    bool differ = false;  // whether there are two operands with different elements, so that none has those of both
+
+    void add(const WorkOperand& operand) {
+      differ |= first && !have_same_elements(*first, operand);
+      first = &operand;
+    }
+    bool are_those_of(const WorkOperand& operand) const {
+      return !first || (!differ && have_same_elements(*first, operand));
+    }
   };
-  return agree(work.reads, earlier.writes) && agree(work.writes, earlier.reads) && agree(work.writes, earlier.writes);
-}
+  struct Uses {
+    Elements read, written;
+  };
+
+  std::unordered_map<uint32_t, Uses> buffers_;
+};
 
 // Returns how to cut a space into tiles of `length` consecutive elements, if that gives boxes.
-std::optional<Tiling> cut(const Shape& sizes, int64_t length) {
+std::optional<Tiling> cut(Sizes sizes, int64_t length) {
   int64_t below = 1;  // the elements of the dimensions after `dim`
-  for (int dim = sizes.rank() - 1; dim >= 0; --dim) {
-    const int64_t whole = below * sizes[dim];
+  for (int dim = static_cast<int>(sizes.size()) - 1; dim >= 0; --dim) {
+    const int64_t whole = below * sizes[static_cast<size_t>(dim)];
     if (length % below == 0 && (dim == 0 || whole % length == 0)) return Tiling{dim, length / below};
     below = whole;
   }
   return {};
-}
-
-// Returns how to cut all the work, if tiles of `length` elements are boxes for each.
-std::vector<Tiling> cut_all(std::span<const Work> works, int64_t length) {
-  std::vector<Tiling> tilings;
-  for (const Work& work : works) {
-    const std::optional<Tiling> tiling = cut(space_of(work), length);
-    if (!tiling) return {};
-    tilings.push_back(*tiling);
-  }
-  return tilings;
 }
 
 // Calls visit(divisor) for all divisors of a positive number.
@@ -61,28 +82,26 @@ void for_each_divisor(int64_t number, Visit&& visit) {
     }
 }
 
-// Chooses the length of tiles that is nearest to the one wanted.
-std::vector<Tiling> choose_tiles(std::span<const Work> works, int64_t wanted, int64_t& chosen) {
-  std::vector<Tiling> best;
-  chosen = 0;
+// Chooses the length of tiles that are boxes in all of some spaces: the one that is nearest to what is wanted. Returns
+// 0 if there is none.
+int64_t choose_length(const std::set<std::vector<int64_t>>& spaces, int64_t wanted) {
+  int64_t chosen = 0;
+  std::set<int64_t> seen;
   const auto distance = [&](int64_t length) { return length > wanted ? length / wanted : wanted / length; };
   const auto consider = [&](int64_t length) {
-    if (length < 1 || distance(length) > kSlack) return;
+    if (length < 1 || distance(length) > kSlack || !seen.insert(length).second) return;
     if (chosen > 0 && distance(length) >= distance(chosen)) return;
-    if (std::vector<Tiling> tilings = cut_all(works, length); !tilings.empty()) {
-      best = std::move(tilings);
-      chosen = length;
-    }
+    if (std::ranges::all_of(spaces, [&](Sizes sizes) { return cut(sizes, length).has_value(); })) chosen = length;
   };
-  for (const Work& work : works) {
-    const Shape& sizes = space_of(work);
+  for (const Sizes sizes : spaces) {
     int64_t below = 1;
-    for (int dim = sizes.rank() - 1; dim >= 0; below *= sizes[dim--]) {
+    for (int dim = static_cast<int>(sizes.size()) - 1; dim >= 0; below *= sizes[static_cast<size_t>(dim--)]) {
       if (dim == 0) consider(std::max<int64_t>(1, wanted / below) * below);
-      if (below <= kSlack * wanted) for_each_divisor(sizes[dim], [&](int64_t divisor) { consider(divisor * below); });
+      if (below <= kSlack * wanted)
+        for_each_divisor(sizes[static_cast<size_t>(dim)], [&](int64_t divisor) { consider(divisor * below); });
     }
   }
-  return best;
+  return chosen;
 }
 
 // Returns the most bytes per element of a piece of work.
@@ -107,19 +126,21 @@ std::vector<Chain> find_chains(const std::vector<Work>& works, uint64_t tile_byt
     end = first + 1;
     if (!works[first].is_pointwise) continue;
     const int64_t count = count_elements(space_of(works[first]));
-    const auto follows_all = [&](const Work& work) {
-      return work.is_pointwise && count_elements(space_of(work)) == count &&
-             std::all_of(works.begin() + static_cast<std::ptrdiff_t>(first),
-                         works.begin() + static_cast<std::ptrdiff_t>(end),
-                         [&](const Work& earlier) { return can_follow(work, earlier); });
-    };
-    while (end < works.size() && follows_all(works[end])) ++end;
+    SharedBuffers buffers;
+    buffers.add(works[first]);
+    for (; end < works.size() && works[end].is_pointwise && count_elements(space_of(works[end])) == count &&
+           buffers.suits(works[end]);
+         ++end)
+      buffers.add(works[end]);
     const std::span<const Work> chain(works.data() + first, end - first);
     const int64_t wanted = static_cast<int64_t>(tile_bytes) / bytes_per_element(chain);
     if (chain.size() < 2 || count < 2 * wanted) continue;
-    int64_t length = 0;
-    std::vector<Tiling> tilings = choose_tiles(chain, wanted, length);
-    if (!tilings.empty()) chains.push_back({first, (count + length - 1) / length, std::move(tilings)});
+    std::set<std::vector<int64_t>> spaces;
+    for (const Work& work : chain) spaces.emplace(space_of(work).begin(), space_of(work).end());
+    const int64_t length = choose_length(spaces, wanted);
+    if (length == 0) continue;
+    Chain& found = chains.emplace_back(Chain{first, (count + length - 1) / length, {}});
+    for (const Work& work : chain) found.tilings.push_back(*cut(space_of(work), length));
   }
   return chains;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <unordered_map>
 
 #include "base/characters.h"
 #include "base/error.h"
@@ -28,9 +29,11 @@ ValueDescription describe(const Program& program, const std::string& name, Value
 // Returns how the first values of a part are nested.
 std::unique_ptr<const files::Tree> tree_of(const std::string& structure, std::vector<std::string> names) {
   if (structure.empty()) return std::make_unique<files::Tree>(std::move(names));
-  const auto find = [&](const std::string& name) -> int64_t {
-    const auto found = std::find(names.begin(), names.end(), name);
-    return found == names.end() ? -1 : found - names.begin();
+  std::unordered_map<std::string_view, int64_t> positions;
+  for (const std::string& name : names) positions.try_emplace(name, static_cast<int64_t>(positions.size()));
+  const auto find = [&](const std::string& name) {
+    const auto found = positions.find(name);
+    return found == positions.end() ? int64_t{-1} : found->second;
   };
   return std::make_unique<files::Tree>(structure, names.size(), find);
 }

@@ -1,6 +1,7 @@
 #include "graph/in_place.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "graph/buffer_uses.h"
 
@@ -11,18 +12,28 @@ namespace {
 class InPlace {
  public:
   InPlace(std::vector<Work>& works, const std::vector<WorkBuffer>& buffers, const std::vector<bool>& is_output)
-      : works_(works), buffers_(buffers), is_output_(is_output), uses_(buffer_uses(works, buffers.size())) {}
+      : works_(works),
+        buffers_(buffers),
+        is_output_(is_output),
+        uses_(buffer_uses(works, buffers.size())),
+        taken_(buffers.size()) {
+    std::iota(taken_.begin(), taken_.end(), 0);
+  }
 
   void run() {
     for (size_t i = 0; i < works_.size(); ++i) {
+      for_each_place(works_[i], [&](Place& place) { change(place); });
       if (!works_[i].is_pointwise) continue;
       for (const WorkOperand& write : works_[i].writes)
         for (const WorkOperand& read : works_[i].reads)
           if (can_share(i, read, write)) {
             share(read.place.number, write.place.number);
+            for_each_place(works_[i], [&](Place& place) { change(place); });
             break;
           }
     }
+    // A buffer may have been taken after work that uses it.
+    for (Work& work : works_) for_each_place(work, [&](Place& place) { change(place); });
   }
 
  private:
@@ -50,18 +61,23 @@ class InPlace {
   void share(uint32_t first, uint32_t second) {
     const bool keeps_first = !is_output_[second] && buffers_[first].bytes >= buffers_[second].bytes;
     const uint32_t kept = keeps_first ? first : second, gone = keeps_first ? second : first;
-    for (size_t i = uses_[gone].first; i <= uses_[gone].last; ++i)
-      for_each_place(works_[i], [&](Place& place) {
-        if (place.base == Base::kBuffer && place.number == gone) place.number = kept;
-      });
+    taken_[gone] = kept;
     uses_[kept] = {uses_[first].first, uses_[second].last};
     uses_[gone] = {};
+  }
+
+  // Changes the place of an operand to the buffer that is kept.
+  void change(Place& place) {
+    if (place.base != Base::kBuffer) return;
+    for (uint32_t& number = place.number; taken_[number] != number; number = taken_[number])
+      taken_[number] = taken_[taken_[number]];
   }
 
   std::vector<Work>& works_;
   const std::vector<WorkBuffer>& buffers_;
   const std::vector<bool>& is_output_;
   std::vector<Interval> uses_;
+  std::vector<uint32_t> taken_;  // the buffer that each has become; itself for those that are kept
 };
 
 }  // namespace

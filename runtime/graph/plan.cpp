@@ -1,7 +1,9 @@
 #include "graph/plan.h"
 
 #include <algorithm>
+#include <map>
 #include <mutex>
+#include <numeric>
 
 #include "base/dtype.h"
 #include "base/error.h"
@@ -35,6 +37,52 @@ bool reaches(const Tensor& tensor, const Tensor& other) {
   const auto [other_begin, other_end] = range_of(other);
   return begin < other_end && other_begin < end;
 }
+
+// The places of buffers. Those that begin at the same offset are on one shelf: no two of them are used at the same
+// time.
+class Shelves {
+ public:
+  // Returns the offset of the lowest gap that is large enough throughout an interval.
+  uint64_t find_gap(const Interval& interval, uint64_t bytes) const {
+    uint64_t offset = 0;
+    for (auto at = shelves_.begin(); at != shelves_.end() && offset + bytes > at->begin; ++at)
+      if (at->whole.overlaps(interval)) offset = std::max(offset, at->end_within(interval));
+    return offset;
+  }
+  void add(const Interval& interval, uint64_t offset, uint64_t bytes) {
+    const auto found = std::ranges::lower_bound(shelves_, offset, {}, &Shelf::begin);
+    Shelf& shelf = found != shelves_.end() && found->begin == offset ? *found : *shelves_.insert(found, Shelf{offset});
+    shelf.add(interval, bytes);
+  }
+
+ private:
+  struct Shelf {
+    struct Part {
+      size_t last;
+      uint64_t end;  // of its memory
+    };
+
+    // Returns the end of the memory that is used at some time within an interval.
+    uint64_t end_within(const Interval& interval) const {
+      uint64_t end = 0;
+      auto part = parts.upper_bound(interval.first);
+      if (part != parts.begin() && std::prev(part)->second.last >= interval.first) --part;
+      for (; part != parts.end() && part->first <= interval.last; ++part) end = std::max(end, part->second.end);
+      return end;
+    }
+    void add(const Interval& interval, uint64_t bytes) {
+      parts.emplace(interval.first, Part{interval.last, begin + bytes});
+      whole.add(interval.first);
+      whole.add(interval.last);
+    }
+
+    uint64_t begin;
+    Interval whole = {};
+    std::map<size_t, Part> parts = {};  // by the first work that uses each
+  };
+
+  std::vector<Shelf> shelves_;  // by their offsets
+};
 
 }  // namespace
 
@@ -80,13 +128,8 @@ uint64_t Plan::output_bytes() const {
   return bytes;
 }
 
-int Plan::output_buffer_of(uint32_t buffer) const {
-  for (size_t i = 0; i < output_buffers_.size(); ++i)
-    if (output_buffers_[i].buffer == buffer) return static_cast<int>(i);
-  return -1;
-}
-
 void Plan::find_output_buffers(const std::vector<WorkBuffer>& buffers) {
+  output_numbers_.assign(buffers.size(), -1);
   for (size_t i = 0; i < outputs_.size(); ++i) {
     const TracedOutput& output = outputs_[i];
     const uint64_t bytes = buffers[output.buffer].bytes;
@@ -97,6 +140,7 @@ void Plan::find_output_buffers(const std::vector<WorkBuffer>& buffers) {
     }
     const bool is_whole = output.offset == 0 && is_contiguous(output.sizes, output.strides) &&
                           bytes == static_cast<uint64_t>(count_bytes(output.sizes, output.dtype));
+    output_numbers_[output.buffer] = static_cast<int>(output_buffers_.size());
     output_buffers_.push_back({output.buffer, bytes, is_whole ? static_cast<int>(i) : -1});
   }
 }
@@ -104,12 +148,14 @@ void Plan::find_output_buffers(const std::vector<WorkBuffer>& buffers) {
 void Plan::lay_out(const std::vector<WorkBuffer>& buffers) {
   std::vector<Interval> intervals = buffer_uses(works_, buffers.size());
   // The work of a chain runs at the same time.
+  std::vector<const Chain*> chain_of(works_.size(), nullptr);
   for (const Chain& chain : chains_)
-    for (Interval& interval : intervals)
-      if (!interval.is_empty() && interval.overlaps({chain.first, chain.end() - 1})) {
-        interval.add(chain.first);
-        interval.add(chain.end() - 1);
-      }
+    std::fill_n(chain_of.begin() + static_cast<std::ptrdiff_t>(chain.first), chain.tilings.size(), &chain);
+  for (Interval& interval : intervals) {
+    if (interval.is_empty()) continue;
+    if (const Chain* const chain = chain_of[interval.first]) interval.first = chain->first;
+    if (const Chain* const chain = chain_of[interval.last]) interval.last = chain->end() - 1;
+  }
   // The largest buffers take the lowest places first; each takes the lowest gap that is large enough.
   std::vector<uint32_t> order;
   for (uint32_t i = 0; i < buffers.size(); ++i)
@@ -117,21 +163,26 @@ void Plan::lay_out(const std::vector<WorkBuffer>& buffers) {
   std::stable_sort(order.begin(), order.end(),
                    [&](uint32_t a, uint32_t b) { return buffers[a].bytes > buffers[b].bytes; });
   arena_offsets_.assign(buffers.size(), -1);
-  std::vector<uint32_t> placed;  // by their offsets
+  const auto bytes_of = [&](uint32_t buffer) { return aligned(std::max<uint64_t>(buffers[buffer].bytes, 1)); };
+  // While all of the arena is used at the busiest time, no gap needs to be looked for.
+  std::vector<uint64_t> changes(works_.size() + 1);
   for (const uint32_t buffer : order) {
-    const uint64_t bytes = aligned(buffers[buffer].bytes);
-    uint64_t offset = 0;
-    for (const uint32_t other : placed) {
-      if (!intervals[other].overlaps(intervals[buffer])) continue;
-      const auto begin = static_cast<uint64_t>(arena_offsets_[other]);
-      if (offset + bytes <= begin) break;
-      offset = std::max(offset, begin + aligned(buffers[other].bytes));
-    }
+    changes[intervals[buffer].first] += bytes_of(buffer);
+    changes[intervals[buffer].last + 1] -= bytes_of(buffer);
+  }
+  std::partial_sum(changes.begin(), changes.end(), changes.begin());
+  const auto busiest = static_cast<size_t>(std::ranges::max_element(changes) - changes.begin());
+  uint64_t used = 0;  // at that time
+  Shelves shelves;
+  for (const uint32_t buffer : order) {
+    const Interval& interval = intervals[buffer];
+    const uint64_t bytes = bytes_of(buffer);
+    const bool is_there = interval.first <= busiest && busiest <= interval.last;
+    const uint64_t offset = is_there && used == arena_bytes_ ? used : shelves.find_gap(interval, bytes);
+    shelves.add(interval, offset, bytes);
+    if (is_there) used += bytes;
     arena_offsets_[buffer] = static_cast<int64_t>(offset);
     arena_bytes_ = std::max(arena_bytes_, offset + bytes);
-    placed.insert(std::upper_bound(placed.begin(), placed.end(), buffer,
-                                   [&](uint32_t a, uint32_t b) { return arena_offsets_[a] < arena_offsets_[b]; }),
-                  buffer);
   }
 }
 
@@ -275,14 +326,11 @@ void PlanMemory::run_chain(const Chain& chain, of_device_stream stream) const {
     FirstFailure failure;
 
     void run(int64_t tile) noexcept {
-      for (size_t i = chain.first; i < chain.end(); ++i) {
-        const Bound& bound = memory.bounds_[i];
-        try {
-          memory.run_tile(bound, chain.tilings[i - chain.first], tile, stream);
-        } catch (const Error& error) {
-          const std::lock_guard lock(mutex);
-          return failure.keep_failure_of([&] { fail_in_call(error, *memory.plan_->program_, bound.work->call); });
-        }
+      try {
+        memory.run_tiles(chain, tile, stream);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        failure.keep_failure_of([] { throw; });
       }
     }
   } tiles{*this, chain, stream, {}, {}};
@@ -290,6 +338,16 @@ void PlanMemory::run_chain(const Chain& chain, of_device_stream stream) const {
   const of_status status = device_.table().graph->run_tasks(chain.tile_count, run, &tiles);
   tiles.failure.rethrow();
   check(status);
+}
+
+void PlanMemory::run_tiles(const Chain& chain, int64_t tile, of_device_stream stream) const {
+  for (size_t i = chain.first; i < chain.end(); ++i) {
+    try {
+      run_tile(bounds_[i], chain.tilings[i - chain.first], tile, stream);
+    } catch (const Error& error) {
+      fail_in_call(error, *plan_->program_, bounds_[i].work->call);
+    }
+  }
 }
 
 void PlanMemory::run_tile(const Bound& bound, const Tiling& tiling, int64_t tile, of_device_stream stream) const {
@@ -347,8 +405,11 @@ void PlanMemory::store(std::span<of_value> outputs, std::span<const Ref<Storage>
     const of_value arguments[] = {outputs[i], to_value(tensor)};
     call_inside(*copy, nullptr, arguments, {&outputs[i], 1}, false);
   }
+  std::vector<TensorRef> results(outputs.size());  // the caller gets all or none
   for (size_t i = 0; i < outputs.size(); ++i)
-    if (outputs[i].kind == OF_VALUE_ABSENT) outputs[i] = {OF_VALUE_TENSOR, 0, {.tensor = to_handle(found(i).detach())}};
+    if (outputs[i].kind == OF_VALUE_ABSENT) results[i] = found(i);
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (results[i]) outputs[i] = {OF_VALUE_TENSOR, 0, {.tensor = to_handle(results[i].detach())}};
 }
 
 void PlanMemory::run(std::span<const of_tensor> inputs, std::span<of_value> outputs) {

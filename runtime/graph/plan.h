@@ -56,7 +56,8 @@ class Plan final : public RefCounted<Plan> {
   void find_output_buffers(const std::vector<WorkBuffer>& buffers);
   // Gives all other buffers their places.
   void lay_out(const std::vector<WorkBuffer>& buffers);
-  int output_buffer_of(uint32_t buffer) const;
+  // Returns the position of the output buffer that a buffer of the trace is; -1 for others.
+  int output_buffer_of(uint32_t buffer) const { return output_numbers_[buffer]; }
 
   of_device device_{};
   std::vector<InputLayout> inputs_;
@@ -64,6 +65,7 @@ class Plan final : public RefCounted<Plan> {
   std::vector<Chain> chains_;
   std::vector<TracedOutput> outputs_;
   std::vector<OutputBuffer> output_buffers_;
+  std::vector<int> output_numbers_;     // of each buffer
   std::vector<int64_t> arena_offsets_;  // of each buffer; -1 for those of outputs and those that are not used
   uint64_t arena_bytes_ = 0;
   const Program* program_ = nullptr;  // for error texts
@@ -109,6 +111,7 @@ class PlanMemory {
   void submit(Bound& bound, of_device_stream stream);
   void submit_all(of_device_stream stream);
   void run_chain(const Chain& chain, of_device_stream stream) const;
+  void run_tiles(const Chain& chain, int64_t tile, of_device_stream stream) const;
   void run_tile(const Bound& bound, const Tiling& tiling, int64_t tile, of_device_stream stream) const;
   bool is_direct(size_t number, std::span<const of_tensor> inputs, std::span<const of_value> outputs) const;
   // Copies outputs to the caller's tensors, and makes tensors of the others.

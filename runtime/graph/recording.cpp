@@ -45,19 +45,17 @@ bool is_symbolic(const Call& call) {
   return found;
 }
 
-// The results of a call for inference, of which those that are not taken are released.
-struct InferredResults {
-  ~InferredResults() {
-    for (of_value& value : values) release_value(value);
-  }
-  of_value values[kMaxResults]{};
-};
-
-// Returns whether a call of lazy_clone stands for a read of elements by a function that is no operator. Where bodies of
-// composites are seen, these call it, too.
-bool is_read(const Call& call, const Recording& recording) {
+// Returns whether a call of lazy_clone stands for a read of elements by a function that is no operator. Bodies of
+// composites call it, too.
+bool is_read(const Call& call) {
   if (std::string_view(call.schema().name) != "lazy_clone" || call.name == call.schema().function_name) return false;
-  return !recording.sees_bodies() || !find_operator(call.name);
+  const Operator* const caller = find_operator(call.name);
+  return !caller || !caller->schema().has_body;
+}
+
+// Returns whether autograd follows the calls in the body of a call, whose operator has no gradient of its own.
+bool is_followed(const Call& call) {
+  return (call.wanted_layers & call.body_layers & (uint32_t{1} << OF_LAYER_AUTOGRAD)) != 0;
 }
 
 // The function of the layer.
@@ -66,16 +64,15 @@ void enter(of_layer_call& state) {
   Recording* const recording = recording_of(call);
   if (!recording || call.infer_only) return next_layer(state, OF_BODY_HIDDEN);
   const bool is_constant = recording->constant_calls() && !is_symbolic(call);
-  if (is_constant)
-    return is_read(call, *recording) ? next_layer(state, OF_BODY_HIDDEN) : recording->constant_calls()->run(state);
-  if (is_read(call, *recording)) {
+  if (is_constant) return is_read(call) ? next_layer(state, OF_BODY_HIDDEN) : recording->constant_calls()->run(state);
+  if (is_read(call)) {
     const Tensor& read = call.tensor(0);
     if (!symbol_of(read) && !recording->written().contains(recording->value_of(read)))
       return next_layer(state, OF_BODY_HIDDEN);
     fail(OF_UNSUPPORTED,
          "the tensor has no elements while a graph is captured: what depends on them cannot be part of the graph");
   }
-  if (recording->expands(call.op)) return next_layer(state, OF_BODY_SEEN);
+  if (recording->expands(call.op) || is_followed(call)) return next_layer(state, OF_BODY_SEEN);
   recording->record(call);
 }
 
@@ -207,7 +204,7 @@ void Recording::record(Call& call) {
   for (const of_value& argument : arguments) node.arguments.push_back(argument_of(argument));
 
   const ForeseenWrites foreseen;
-  InferredResults inferred_results;
+  OwnedResults inferred_results;
   of_value(&inferred)[kMaxResults] = inferred_results.values;
   call_inside(call.op, call.name, arguments, {inferred, call.results.size()}, true);
   for (size_t i = 0; i < arguments.size(); ++i) {
@@ -234,10 +231,12 @@ void Recording::record(Call& call) {
     for (size_t i = 0; i < call.results.size(); ++i) {
       of_value& given = call.results[i];
       node.gives_results |= given.kind == OF_VALUE_TENSOR;
+      const bool is_given = given.kind == OF_VALUE_TENSOR;
       of_tensor stored = nullptr;
-      node.results.push_back(store_result(call, std::exchange(inferred[i].as.tensor, nullptr),
-                                          given.kind == OF_VALUE_TENSOR ? given.as.tensor : nullptr, stored));
-      if (given.kind != OF_VALUE_TENSOR) given = {OF_VALUE_TENSOR, 0, {.tensor = stored}};
+      const ValueId value = store_result(call, std::exchange(inferred[i].as.tensor, nullptr),
+                                         is_given ? given.as.tensor : nullptr, stored);
+      if (!is_given) given = {OF_VALUE_TENSOR, 0, {.tensor = stored}};
+      node.results.push_back(value);
     }
   }
   node.writes |= node.gives_results;

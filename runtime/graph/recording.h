@@ -70,7 +70,6 @@ class Recording final : public RefCounted<Recording> {
   ConstantCalls* constant_calls() const { return constant_calls_; }
   // Returns whether the calls in the body of an operator are recorded in place of its call.
   bool expands(const Operator& op) const;
-  bool sees_bodies() const { return kept_.has_value(); }
 
   const std::vector<RecordedValue>& values() const { return values_; }
   const std::vector<Node>& nodes() const { return nodes_; }

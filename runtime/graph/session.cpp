@@ -6,7 +6,7 @@
 
 #include "base/characters.h"
 #include "base/error.h"
-#include "base/fork_safe.h"
+#include "base/shared_mutexes.h"
 #include "device/copy.h"
 #include "device/device.h"
 #include "dispatch/dispatch.h"
@@ -16,10 +16,7 @@ namespace oneflow::graph {
 
 namespace {
 
-ForkSafe<std::mutex> mutex{LockLevel::kSessions};
-
-// The most plans that a session keeps. A graph whose inputs vary in size has one for each of the last sizes.
-constexpr size_t kMaxPlans = 8;
+SharedMutexes<LockLevel::kSessions> mutexes;
 
 // Returns whether no layer wants to see the calls of a run.
 bool enters_no_layer(std::span<const of_tensor> inputs, std::span<const of_value> outputs) {
@@ -101,12 +98,14 @@ void Session::store_outputs(std::span<of_value> outputs, const Registers& regist
     const of_value arguments[] = {outputs[i], found};
     call_inside(*copy, nullptr, arguments, {&outputs[i], 1}, false);
   }
+  std::vector<TensorRef> results(outputs.size());  // the caller gets all or none
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (outputs[i].kind == OF_VALUE_TENSOR) continue;
-    TensorRef found = registers.tensors[index(program.outputs[i].value)];
-    if (program.outputs[i].shares_constant) found = call_operator(lazy_clone, *found);  // what is written to is copied
-    outputs[i] = {OF_VALUE_TENSOR, 0, {.tensor = to_handle(found.detach())}};
+    results[i] = registers.tensors[index(program.outputs[i].value)];
+    if (program.outputs[i].shares_constant) results[i] = call_operator(lazy_clone, *results[i]);  // copied on write
   }
+  for (size_t i = 0; i < outputs.size(); ++i)
+    if (results[i]) outputs[i] = {OF_VALUE_TENSOR, 0, {.tensor = to_handle(results[i].detach())}};
 }
 
 void Session::run(std::span<const of_tensor> inputs, std::span<of_value> outputs, of_generator generator) const {
@@ -117,17 +116,16 @@ void Session::run(std::span<const of_tensor> inputs, std::span<of_value> outputs
     if (output.kind != OF_VALUE_ABSENT && (output.kind != OF_VALUE_TENSOR || !output.as.tensor))
       fail(OF_INVALID_ARGUMENT, "an output must be a tensor to write to, or absent");
   const bool is_repeatable = is_repeatable_.load(std::memory_order_relaxed) && enters_no_layer(inputs, outputs);
-  Ref<Plan> plan;
+  Ref<Planned> planned;
   if (is_repeatable && inputs.size() == program.inputs.size()) {
-    std::unique_ptr<PlanMemory> memory;
-    plan = find_plan(inputs, memory);
-    if (plan && is_within_limit(*plan)) {
-      if (!memory) memory = std::make_unique<PlanMemory>(plan);
+    planned = find_plan(inputs);
+    if (planned && is_within_limit(*planned->plan)) {
+      std::unique_ptr<PlanMemory> memory = take_memory(*planned);
       memory->run(inputs, outputs);
-      return return_memory(std::move(memory));
+      return return_memory(*planned, std::move(memory));
     }
   }
-  run_calls(inputs, outputs, generator, is_repeatable && !plan);
+  run_calls(inputs, outputs, generator, is_repeatable && !planned);
 }
 
 void Session::run_calls(std::span<const of_tensor> inputs, std::span<of_value> outputs, of_generator generator,
@@ -169,24 +167,36 @@ bool Session::is_within_limit(const Plan& plan) const {
   return limit == 0 || plan.arena_bytes() + plan.output_bytes() <= limit;
 }
 
-Ref<Plan> Session::find_plan(std::span<const of_tensor> inputs, std::unique_ptr<PlanMemory>& memory) const {
-  const std::lock_guard lock(mutex);
-  const auto found = std::find_if(plans_.rbegin(), plans_.rend(),
-                                  [&](const Planned& planned) { return planned.plan->matches(inputs); });
-  if (found == plans_.rend()) return {};
-  if (found != plans_.rbegin()) std::rotate(std::prev(found.base()), found.base(), plans_.end());
-  Planned& planned = plans_.back();
-  if (!planned.memories.empty()) {
-    memory = std::move(planned.memories.back());
-    planned.memories.pop_back();
-  }
-  return planned.plan;
+Ref<Session::Planned> Session::find_plan(std::span<const of_tensor> inputs) const {
+  const Plans plans = [&] {
+    const std::lock_guard lock(mutexes.of(this));
+    return plans_;
+  }();
+  const auto found = std::ranges::find_if(
+      plans, [&](const Ref<Planned>& planned) { return planned && planned->plan->matches(inputs); });
+  return found == plans.end() ? Ref<Planned>() : *found;
 }
 
-void Session::return_memory(std::unique_ptr<PlanMemory> memory) const {
-  const std::lock_guard lock(mutex);
-  for (Planned& planned : plans_)
-    if (planned.plan.get() == memory->plan().get()) return planned.memories.push_back(std::move(memory));
+std::unique_ptr<PlanMemory> Session::take_memory(Planned& planned) const {
+  {
+    const std::lock_guard lock(mutexes.of(this));
+    const auto found = std::ranges::find_if(plans_, [&](const Ref<Planned>& each) { return each.get() == &planned; });
+    if (found != plans_.end()) std::rotate(plans_.begin(), found, std::next(found));
+    if (!planned.memories.empty()) {
+      std::unique_ptr<PlanMemory> memory = std::move(planned.memories.back());
+      planned.memories.pop_back();
+      return memory;
+    }
+  }
+  return std::make_unique<PlanMemory>(planned.plan);
+}
+
+void Session::return_memory(Planned& planned, std::unique_ptr<PlanMemory> memory) const noexcept {
+  try {
+    const std::lock_guard lock(mutexes.of(this));
+    planned.memories.push_back(std::move(memory));
+  } catch (const std::bad_alloc&) {  // the run has succeeded without the memory of the next one
+  }
 }
 
 void Session::warm_up(std::span<const int64_t> sizes) const {
@@ -218,27 +228,24 @@ void Session::warm_up(std::span<const int64_t> sizes) const {
 of_session_info Session::info() const {
   of_session_info info{};
   info.memory_limit = memory_limit_.load(std::memory_order_relaxed);
-  const std::lock_guard lock(mutex);
-  info.plan_count = static_cast<uint32_t>(plans_.size());
-  info.memory = plans_.empty() ? 0 : plans_.back().plan->arena_bytes();
+  const std::lock_guard lock(mutexes.of(this));
+  info.plan_count = static_cast<uint32_t>(std::ranges::count_if(plans_, &Ref<Planned>::operator bool));
+  info.memory = plans_[0] ? plans_[0]->plan->arena_bytes() : 0;
   return info;
 }
 
 void Session::add_plan(Ref<Plan> plan) const {
-  Planned oldest;
-  const std::lock_guard lock(mutex);
-  for (const Planned& planned : plans_)
-    if (planned.plan->has_layouts_of(*plan)) return;  // another thread was faster
-  if (plans_.size() == kMaxPlans) {
-    oldest = std::move(plans_.front());
-    plans_.erase(plans_.begin());
-  }
-  plans_.push_back({std::move(plan), {}});
+  auto added = Ref<Planned>::adopt(new Planned(std::move(plan)));
+  const std::lock_guard lock(mutexes.of(this));
+  for (const Ref<Planned>& each : plans_)
+    if (each && each->plan->has_layouts_of(*added->plan)) return;  // another thread was faster
+  std::rotate(plans_.begin(), std::prev(plans_.end()), plans_.end());
+  std::swap(plans_[0], added);  // what was used longest ago is released without the lock
 }
 
 std::unique_ptr<Session::Workspace> Session::take_workspace() const {
   {
-    const std::lock_guard lock(mutex);
+    const std::lock_guard lock(mutexes.of(this));
     if (!workspaces_.empty()) {
       std::unique_ptr<Workspace> workspace = std::move(workspaces_.back());
       workspaces_.pop_back();
@@ -253,9 +260,12 @@ std::unique_ptr<Session::Workspace> Session::take_workspace() const {
   return workspace;
 }
 
-void Session::return_workspace(std::unique_ptr<Workspace> workspace) const {
-  const std::lock_guard lock(mutex);
-  workspaces_.push_back(std::move(workspace));
+void Session::return_workspace(std::unique_ptr<Workspace> workspace) const noexcept {
+  try {
+    const std::lock_guard lock(mutexes.of(this));
+    workspaces_.push_back(std::move(workspace));
+  } catch (const std::bad_alloc&) {  // as above
+  }
 }
 
 }  // namespace oneflow::graph

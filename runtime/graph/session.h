@@ -4,6 +4,7 @@
 
 #include <oneflow/session.h>
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <span>
@@ -49,17 +50,25 @@ class Session final : public of_session_object, public RefCounted<Session> {
     BoundCall bound;
   };
   // A plan, with memory that no run uses.
-  struct Planned {
-    Ref<Plan> plan;
+  struct Planned final : RefCounted<Planned> {
+    explicit Planned(Ref<Plan> of) : plan(std::move(of)) {}
+    void destroy() noexcept { delete this; }
+
+    const Ref<Plan> plan;
     std::vector<std::unique_ptr<PlanMemory>> memories;
   };
+  // The most plans that a session keeps. A graph whose inputs vary in size has one for each of the last sizes.
+  static constexpr size_t kMaxPlans = 8;
+  using Plans = std::array<Ref<Planned>, kMaxPlans>;
 
   explicit Session(Ref<Graph> graph);
   ~Session() = default;
   // Finds the plan for inputs; null if there is none.
-  Ref<Plan> find_plan(std::span<const of_tensor> inputs, std::unique_ptr<PlanMemory>& memory) const;
+  Ref<Planned> find_plan(std::span<const of_tensor> inputs) const;
+  // Returns memory of a plan, which becomes the one that was used last.
+  std::unique_ptr<PlanMemory> take_memory(Planned& planned) const;
   bool is_within_limit(const Plan& plan) const;
-  void return_memory(std::unique_ptr<PlanMemory> memory) const;
+  void return_memory(Planned& planned, std::unique_ptr<PlanMemory> memory) const noexcept;
   void add_plan(Ref<Plan> plan) const;
   void run_calls(std::span<const of_tensor> inputs, std::span<of_value> outputs, of_generator generator,
                  bool is_traced) const;
@@ -67,13 +76,13 @@ class Session final : public of_session_object, public RefCounted<Session> {
   void run_step(size_t number, Workspace& workspace, of_generator generator) const;
   void store_outputs(std::span<of_value> outputs, const Registers& registers) const;
   std::unique_ptr<Workspace> take_workspace() const;
-  void return_workspace(std::unique_ptr<Workspace> workspace) const;
+  void return_workspace(std::unique_ptr<Workspace> workspace) const noexcept;
 
   const Ref<Graph> graph_;
   const Lifetimes lifetimes_;
-  // Guarded by one mutex for all sessions.
+  // Guarded by a mutex, which a thread holds for moments: it compares and runs plans without it.
   mutable std::vector<std::unique_ptr<Workspace>> workspaces_;  // unused ones
-  mutable std::vector<Planned> plans_;                          // the last one was used last
+  mutable Plans plans_;                                         // the first one was used last; the rest may be null
   std::atomic<uint64_t> memory_limit_ = 0;
   mutable std::atomic<bool> is_repeatable_ = true;  // whether runs are traced
 };

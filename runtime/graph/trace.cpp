@@ -158,8 +158,9 @@ void Trace::see_allocation(of_device device, const void* memory, uint64_t bytes)
   if (limit_ > 0 && live_bytes_ > limit_)
     fail(OF_OUT_OF_MEMORY, "the run needs at least %lu bytes, more than the memory limit of the session, %lu bytes",
          live_bytes_, limit_);
-  add_range(memory, std::max<uint64_t>(bytes, 1), {Base::kBuffer, static_cast<uint32_t>(buffers_.size()), 0});
+  const auto number = static_cast<uint32_t>(buffers_.size());
   buffers_.push_back({bytes});
+  add_range(memory, std::max<uint64_t>(bytes, 1), {Base::kBuffer, number, 0});
 }
 
 void Trace::see_release(const void* memory) noexcept {

@@ -66,6 +66,9 @@ WRONG = {
     "a constant that is no variable": (
         {"  left": "  constants: [y]\n  left"}, ["4:15: unknown variable 'y'"],
     ),
+    "finite numbers of what is no variable": (
+        {"  left": "  finite: [y]\n  left"}, ["4:12: unknown variable 'y'"],
+    ),
     "a left side that is no call": ({"left: gelu(gelu(x))": "left: x"}, [f"4:9: {NO_CALL}"]),
     "a condition that is none": ({"  right": "  when: rank(x)\n  right"}, ["5:9: expected a condition, got int"]),
     "an unknown key": ({"  right": "  rigth: x\n  right"}, ["5:3: unknown key 'rigth'"]),

@@ -56,6 +56,11 @@ class Trial:
         # A graph returns no tensor of the caller, so that a result which is an input must be used.
         return lambda *tensors: flow.neg(function(**fixed, **dict(zip(names, tensors, strict=True))))
 
+    def wider(self) -> Trial:
+        """Returns the same trial in float64, where no number leaves the range."""
+        wide = {n: v.to(flow.float64) if isinstance(v, flow.Tensor) else v for n, v in self.values.items()}
+        return Trial(self.rule, flow.float64, wide, self.dynamic)
+
 
 def _function(rule: Rule) -> Callable[..., flow.Tensor]:
     """Compiles the left side of a rule, whose operators are those of the package."""
@@ -68,12 +73,31 @@ def _function(rule: Rule) -> Callable[..., flow.Tensor]:
     return scope["left"]
 
 
-def trials(rule: Rule, dtype: flow.dtype, count: int, seed: int) -> Iterator[Trial]:
-    """Gives random trials of a rule, of which the left side can be computed."""
+def extreme_numbers(dtype: flow.dtype) -> tuple[float, ...]:
+    """Returns numbers that are not finite, zeros, the smallest numbers, normal or not, and large ones."""
+    smallest, normal, *large = {
+        flow.float16: (2.0**-24, 2.0**-14, 65504.0, 2.0**14, 2.0**8),
+        flow.bfloat16: (2.0**-133, 2.0**-126, (2 - 2.0**-7) * 2.0**127, 2.0**126, 2.0**64),
+        flow.float32: (2.0**-149, 2.0**-126, (2 - 2.0**-23) * 2.0**127, 2.0**126, 2.0**64),
+        flow.float64: (2.0**-1074, 2.0**-1022, 2.0**300),  # what leaves the range cannot be computed in a wider type
+    }[dtype]
+    finite = (0.0, smallest, normal, *large)
+    return (math.nan, math.inf, -math.inf, *finite, *(-each for each in finite))
+
+
+def trials(
+    rule: Rule, dtype: flow.dtype, count: int, seed: int, extreme: float | None = None, of_constants: bool = False
+) -> Iterator[Trial]:
+    """Gives random trials of a rule, of which the left side can be computed.
+
+    extreme: a number that some elements of the inputs are, or of the constants
+    """
     draw = random.Random(f"{rule.name} {dtype} {seed}")
     generator = flow.Generator(seed)
     for _ in range(20 * count):
-        trial = _trial(rule, dtype, draw, generator)
+        trial = _trial(rule, dtype, draw, generator, "normal" if extreme is not None else None)
+        if extreme is not None:
+            _add(extreme, trial, of_constants, draw)
         try:
             trial.left()(*trial.inputs.values())
         except (flow.ShapeError, flow.InvalidArgument, flow.IndexOutOfRange):
@@ -84,7 +108,7 @@ def trials(rule: Rule, dtype: flow.dtype, count: int, seed: int) -> Iterator[Tri
             return
 
 
-def _trial(rule: Rule, dtype: flow.dtype, draw: random.Random, generator: flow.Generator) -> Trial:
+def _trial(rule: Rule, dtype: flow.dtype, draw: random.Random, generator: flow.Generator, fill: str | None) -> Trial:
     values: dict[str, Any] = {}
     names: dict[str, int] = {}
     arguments = {argument.name: argument for argument in rule.op.signature.arguments}
@@ -95,7 +119,7 @@ def _trial(rule: Rule, dtype: flow.dtype, draw: random.Random, generator: flow.G
             if isinstance(value, int) and not isinstance(value, bool):
                 names[name] = value
     shapes = {n: v for n, v in chosen.items() if arguments[n].type.base is base_types.TENSOR}
-    fill = draw.choice(EXACT_FILLS if rule.error is None else FILLS)
+    fill = fill or draw.choice(EXACT_FILLS if rule.error is None else FILLS)
     for name, shape in shapes.items():
         if shape is None:
             values[name] = None
@@ -106,6 +130,19 @@ def _trial(rule: Rule, dtype: flow.dtype, draw: random.Random, generator: flow.G
             values[name] = abs(values[name]) + 0.1
     values = {name: values[name] for name in arguments}
     return Trial(rule, dtype, values, _dynamic(rule, shapes))
+
+
+def _add(extreme: float, trial: Trial, to_constants: bool, draw: random.Random) -> None:
+    """Makes some elements of the inputs or of the constants a certain number."""
+    for name, tensor in list(trial.values.items()):
+        if not isinstance(tensor, flow.Tensor) or (name in trial.inputs) == to_constants:
+            continue
+        if (name in trial.rule.finite and not math.isfinite(extreme)) or (name in trial.rule.positive and extreme <= 0):
+            continue
+        flat = tensor.reshape([-1]).tolist()
+        for at in draw.sample(range(len(flat)), (len(flat) + 2) // 3):
+            flat[at] = extreme
+        trial.values[name] = flow.tensor(flat, dtype=flow.float64).to(tensor.dtype).reshape(tensor.shape)
 
 
 def _size(text: str, names: dict[str, int], draw: random.Random) -> int:

@@ -99,7 +99,77 @@ def test_constants_that_are_stored_as_tensors_are_numbers() -> None:
     assert calls(graph.optimize()) == ["hardswish"]
 
 
+def test_borders_of_zeros_become_padding() -> None:
+    weight, bias = flow.randn(4, 3, 3, 3), flow.randn(4)
+    x = flow.randn(2, 3, 8, 8)
+
+    def function(pads: list[int], value: float = 0.0) -> Any:
+        return lambda x: flow.conv2d(flow.pad(x, pads, value=value), weight, bias, padding=1)
+
+    graph = flow.graph.capture(function([2, 2, 1, 1]), x, dynamic={"batch"})
+    optimized = graph.optimize()
+    assert calls(optimized) == ["conv2d"]
+    assert "padding=[2, 3]" in str(optimized)
+    assert error_of(optimized(x), graph(x)) < 1e-6
+    for others in (function([2, 1, 1, 1]), function([1, 1], 0.5), function([1, 1, 1, 1], 1.0)):
+        kept = flow.graph.capture(others, x).optimize()
+        assert calls(kept) == ["pad", "conv2d"]
+
+
+def test_a_batch_norm_before_a_convolution_without_padding_is_folded() -> None:
+    block_weight = flow.randn(4, 3, 3, 3)
+    mean, variance, scale, shift = flow.randn(6), flow.rand(6) + 0.5, flow.randn(6), flow.randn(6)
+    x = flow.randn(2, 6, 8, 8)
+
+    def function(padding: Any) -> Any:
+        return lambda x: flow.conv2d(
+            flow.batch_norm(x, mean, variance, scale, shift), block_weight, padding=padding, groups=2
+        )
+
+    for padding in (0, "valid"):
+        graph = flow.graph.capture(function(padding), x)
+        optimized = graph.optimize()
+        assert "batch_norm" not in calls(optimized)
+        assert error_of(optimized(x), graph(x)) < 1e-5
+    # The border is not normalised, so that no bias is the same everywhere.
+    assert calls(flow.graph.capture(function(1), x).optimize()) == ["batch_norm", "conv2d"]
+
+
+def test_factors_that_are_not_finite_stay() -> None:
+    # 0 * infinity would be NaN in each product of a row.
+    weight, factors = flow.ones(3, 2), flow.tensor([math.inf, 1.0])
+    graph = flow.graph.capture(lambda x: (x @ weight) * factors, flow.ones(1, 3))
+    x = flow.tensor([[0.0, 1.0, 2.0]])
+    assert graph.optimize()(x).tolist() == graph(x).tolist() == [[math.inf, 3.0]]
+
+
+def test_powers_that_are_no_square_root_stay() -> None:
+    graph = flow.graph.capture(lambda x: flow.pow(x, 0.5), flow.ones(3))
+    found = graph.optimize()(flow.tensor([-math.inf, 4.0, -0.0])).tolist()
+    assert found == [math.inf, 2.0, 0.0]
+    assert math.copysign(1, found[2]) == 1
+
+
 # ------------------------------------------------------------------------------------------------ exact passes
+
+
+def test_slices_of_slices_are_one() -> None:
+    def function(x: flow.Tensor) -> flow.Tensor:
+        return flow.slice(flow.slice(x, 1, 1, -1), 1, 2, None, 3) + 1
+
+    graph = flow.graph.capture(function, flow.ones(2, 12), dynamic={"x": [None, "n"]}, ranges={"n": range(9, 40)})
+    optimized = graph.optimize(level=1)
+    assert calls(optimized) == ["slice", "add"]
+    for n in (9, 12, 39):
+        x = flow.randn(2, n)
+        assert same_bits(graph, optimized, x)
+
+
+def test_cat_of_one_tensor_is_removed() -> None:
+    graph = flow.graph.capture(lambda x: flow.cat([flow.cat([x], 1), x]) + 1, flow.ones(2, 3))
+    optimized = graph.optimize(level=1)
+    assert calls(optimized) == ["cat", "add"]
+    assert same_bits(graph, optimized, flow.randn(2, 3))
 
 
 def test_constants_are_computed_once() -> None:

@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import {test} from 'node:test';
 import flow from 'oneflow-js';
-import {checkFailure} from './support.mjs';
+import {checkFailure, runAlone} from './support.mjs';
 
 const {capture, load} = flow.graph;
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'graph-'));
@@ -136,4 +136,43 @@ test('many runs at once', async () => {
   const inputs = Array.from({length: 20}, (_, i) => flow.randn([i + 1, 16]));
   const results = await Promise.all(inputs.map((x) => graph.runAsync(x)));
   results.forEach((result, i) => assert.deepEqual(plain(result), plain(fn(inputs[i]))));
+});
+
+test('no use of a value ends the process', () => {
+  const printed = runAlone(`
+    const attempt = (use) => {
+      try {
+        const result = use();
+        if (result instanceof Promise) result.catch(() => {});
+      } catch {}
+    };
+    const spaces = [flow, flow.optim, flow.nn, flow.linalg].filter((space) => space);
+    const sweep = (value) => {
+      const things = [[], [1], [0, 1], [value], [value, value], [[0, 1]], ['float64'], [true], [[value, value]],
+        [value, {out: value}], [(x) => x]];
+      for (let owner = value; owner && owner !== Object.prototype; owner = Object.getPrototypeOf(owner)) {
+        for (const name of Reflect.ownKeys(owner)) {
+          attempt(() => value[name]);
+          if (name === 'constructor' || name === 'dispose' || name === Symbol.dispose) continue;
+          for (const args of things) attempt(() => value[name](...args));
+        }
+      }
+      for (const space of spaces) {
+        for (const name of Object.keys(space)) {
+          if (/^(set|load|manualSeed|tidy)/.test(name) || typeof space[name] !== 'function') continue;
+          for (const args of things) attempt(() => space[name](...args));
+        }
+      }
+      for (const use of [String, Number, JSON.stringify, structuredClone, Array.from]) attempt(() => use(value));
+    };
+    let kept;
+    flow.graph.capture((x) => {
+      kept = x.clone();
+      sweep(kept);
+      return x.mul(2);
+    }, flow.ones([2, 2]));
+    sweep(kept);
+    process.stdout.write('alive');
+  `, {});
+  assert.ok(printed.endsWith('alive'));
 });

@@ -431,4 +431,41 @@ class GraphTest < OneFlowTest
       assert_raises(OneFlow::ShapeError) { graph.call(ones(3)) }
     end
   end
+
+  # Calls everything with a tensor that stands for a value, while it does, and after the capture has ended.
+  SWEEP = <<~RUBY
+    def attempt
+      yield
+    rescue StandardError, NotImplementedError
+      nil
+    end
+
+    def sweep(value)
+      things = [[], [1], [0, 1], [value], [value, value], [[0, 1]], [:float64], [true], [[value, value]]]
+      (value.public_methods(false) + OneFlow::Tensor.public_instance_methods(false)).uniq.each do |name|
+        things.each { |arguments| attempt { value.public_send(name, *arguments) { |x| x } } }
+      end
+      [OneFlow, OneFlow::Optim, OneFlow::NN].each do |owner|
+        (owner.singleton_methods(false) - %i[manual_seed]).reject { |name| name.match?(/=|^set_|^load/) }.each do |name|
+          things.each { |arguments| attempt { owner.public_send(name, *arguments) { |x| x } } }
+        end
+      end
+      [-> { value.to_a }, -> { value.item }, -> { value.inspect }, -> { Marshal.dump(value) }, -> { value.to_binary },
+       -> { value.dup }, -> { value.each { |x| x } }, -> { Float(value) }, -> { value == 1 }, -> { [1, 2][value] }]
+        .each { |use| attempt(&use) }
+    end
+
+    $stdout = File.open(File::NULL, "w")
+    kept = nil
+    OneFlow::Graph.capture(OneFlow.ones(2, 2)) do |x|
+      sweep(kept = x.clone)
+      x * 2
+    end
+    sweep(kept)
+    STDOUT.puts "alive"
+  RUBY
+
+  def test_no_use_of_a_value_ends_the_process
+    assert_equal ["alive"], run_alone(SWEEP, {})
+  end
 end

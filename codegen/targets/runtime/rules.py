@@ -10,7 +10,7 @@ from codegen import base_types
 from codegen.model import Argument, Definitions, Literal, Op
 from codegen.names import wrap
 from codegen.printer import boolean, real, string
-from codegen.rules import Bound, PatternCall, Rule
+from codegen.rules import Bound, Rule
 from codegen.targets.runtime.families import Called, OperatorSource, constant
 from codegen.targets.runtime.programs import WIDTH
 
@@ -38,7 +38,25 @@ class RuleSource:
     @property
     def calls(self) -> list[tuple[str, list[str]]]:
         """Returns the name and the initializers of the arguments of each call."""
-        return [(call.op.full_name, list(_arguments(call))) for call in self.rule.calls]
+        return [(call.op.full_name, list(self._arguments(i))) for i, call in enumerate(self.rule.calls)]
+
+    @property
+    def lists(self) -> list[tuple[str, list[str]]]:
+        """Returns the names and the initializers of the lists of tensors in the calls."""
+        return [
+            (self._list(i, position), [_bound(item, call.op.signature.arguments[position]) for item in bound.items])
+            for i, call in enumerate(self.rule.calls)
+            for position, bound in enumerate(call.arguments)
+            if bound.items
+        ]
+
+    def _list(self, call: int, position: int) -> str:
+        return f"{self.constant}Call{call}Items{position}"
+
+    def _arguments(self, number: int) -> Iterator[str]:
+        call = self.rule.calls[number]
+        for position, (bound, argument) in enumerate(zip(call.arguments, call.op.signature.arguments, strict=True)):
+            yield f"{{.items = {self._list(number, position)}}}" if bound.items else _bound(bound, argument)
 
     @property
     def fields(self) -> list[str]:
@@ -50,11 +68,6 @@ class RuleSource:
         if self.rule.error is not None:
             fields.append(f".error = {self.rule.error!r}")
         return fields
-
-
-def _arguments(call: PatternCall) -> Iterator[str]:
-    for bound, argument in zip(call.arguments, call.op.signature.arguments, strict=True):
-        yield _bound(bound, argument)
 
 
 def _bound(bound: Bound, argument: Argument) -> str:

@@ -31,26 +31,19 @@ std::vector<TensorRef> run(const Rule& rule, const Operator& right, std::span<co
   return {call.outputs, call.outputs + count};
 }
 
-}  // namespace
-
-namespace {
-
-// Replaces what a pattern matches. build(arguments, device) runs the right side.
+// Replaces what a pattern matches. build(arguments, device) runs the right side, whose constants must be finite with
+// `only_finite`.
 template <class BuildOn>
-int64_t apply_where(const Pattern& pattern, Editor& editor, BuildOn&& build_on) {
+int64_t apply_where(const Pattern& pattern, Editor& editor, bool only_finite, BuildOn&& build_on) {
   int64_t count = 0;
-  for (int position = 0; position < static_cast<int>(editor.program().nodes.size()); ++position) {
-    const std::optional<Match> match = pattern.find(editor, position);
+  for (int call = editor.first(), next; call >= 0; call = next) {
+    next = editor.next(call);
+    const std::optional<Match> match = pattern.find(editor, call);
     if (!match) continue;
-    const size_t before = editor.program().nodes.size();
-    const of_device device = editor.form_of(editor.program().nodes[static_cast<size_t>(position)].results[0]).device();
+    const of_device device = editor.form_of(editor.node(call).results[0]).device();
     const auto build = [&](std::span<const of_value> arguments) { return build_on(arguments, device); };
     const std::span<const int> others(match->calls.data(), match->calls.size() - 1);
-    if (!editor.replace(position, match->variables, others, build)) continue;
-    ++count;
-    // What stands where the removed calls stood may match with what follows.
-    const auto removed = static_cast<int>(before) - static_cast<int>(editor.program().nodes.size());
-    position -= std::max(removed, 0);
+    count += editor.replace(call, match->variables, others, build, only_finite);
   }
   return count;
 }
@@ -59,7 +52,8 @@ int64_t apply_where(const Pattern& pattern, Editor& editor, BuildOn&& build_on) 
 
 int64_t apply(const Rule& rule, const Operator& right, Editor& editor) {
   const Pattern pattern(rule.calls, rule.schema->arguments, rule.constants, rule.error == 0);
-  return apply_where(pattern, editor, [&](std::span<const of_value> arguments, of_device device) {
+  // A factor that is part of a weight is applied to each summand: with infinity, a sum that is finite would become NaN.
+  return apply_where(pattern, editor, true, [&](std::span<const of_value> arguments, of_device device) {
     return run(rule, right, arguments, device);
   });
 }
@@ -67,7 +61,7 @@ int64_t apply(const Rule& rule, const Operator& right, Editor& editor) {
 int64_t apply(const CallerRule& rule, Editor& editor) {
   const CapturedPattern captured(*rule.left, rule.constants, rule.error == 0);
   std::exception_ptr failure;
-  const int64_t count = apply_where(captured.pattern(), editor, [&](std::span<const of_value> arguments, of_device) {
+  const auto right = [&](std::span<const of_value> arguments, of_device) {
     std::vector<of_tensor> tensors;
     for (const of_value& argument : arguments) tensors.push_back(argument.as.tensor);
     std::vector<TensorRef> results;
@@ -78,7 +72,8 @@ int64_t apply(const CallerRule& rule, Editor& editor) {
       failure = std::current_exception();
     }
     return results;
-  });
+  };
+  const int64_t count = apply_where(captured.pattern(), editor, false, right);
   if (failure) std::rethrow_exception(failure);
   return count;
 }

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "dispatch/dispatch.h"
+#include "dispatch/layers.h"
 #include "graph/passes/pass.h"
 
 namespace oneflow::graph {
@@ -22,27 +23,29 @@ bool is_worth_keeping(const Editor& editor, const Node& node) {
   return results <= std::max(operands, kSmall);
 }
 
-bool is_constant(const Editor& editor, const Node& node, int position) {
+bool is_constant(const Editor& editor, const Node& node, int call) {
   if (node.writes || node.op->schema().gives_list || draws_numbers(*node.op) || node.results.empty()) return false;
   bool holds = true;
   for_each_needed(node, [&](ValueId value) { holds = holds && editor.constant(value) && editor.is_fixed(value); });
   for (const Argument& argument : node.arguments)
     for (const SizeExpression& size : argument.sizes) holds &= size.is_constant();
-  for (const ValueId result : node.results) holds &= editor.is_fixed(result) && editor.definition(result) == position;
+  for (const ValueId result : node.results) holds &= editor.is_fixed(result) && editor.definition(result) == call;
   return holds && is_worth_keeping(editor, node);
 }
 
-std::vector<TensorRef> compute(const Editor& editor, const Node& node) {
-  Registers registers;
-  registers.tensors.resize(editor.program().values.size());
+// Computes the results of a call. `registers` hold no tensors, before and after that.
+std::vector<TensorRef> compute(const Editor& editor, const Node& node, Registers& registers) {
+  registers.tensors.resize(editor.value_count());
   for_each_operand(node, [&](ValueId value) { registers.tensors[index(value)] = editor.constant(value); });
   BoundCall bound;
   bound.bind(node, registers, nullptr);
-  of_value results[kMaxResults]{};
+  for_each_operand(node, [&](ValueId value) { registers.tensors[index(value)] = {}; });
+  const OpenLayers none(0);  // a capture that goes on has no part in it
+  OwnedResults results;
   const auto count = static_cast<size_t>(node.op->schema().result_count);
-  call_inside(*node.op, nullptr, bound.arguments(), {results, count}, false);
+  call_inside(*node.op, nullptr, bound.arguments(), {results.values, count}, false);
   std::vector<TensorRef> found;
-  for (size_t i = 0; i < count; ++i) found.push_back(TensorRef::adopt(to_tensor(results[i].as.tensor)));
+  for (size_t i = 0; i < count; ++i) found.push_back(results.take(i));
   for (TensorRef& tensor : found) tensor = call_operator(kContiguous, *tensor);
   return found;
 }
@@ -51,12 +54,13 @@ std::vector<TensorRef> compute(const Editor& editor, const Node& node) {
 
 int64_t fold_constants(Editor& editor) {
   int64_t count = 0;
-  for (int position = 0; position < static_cast<int>(editor.program().nodes.size()); ++position) {
-    const Node node = editor.program().nodes[static_cast<size_t>(position)];
-    if (!is_constant(editor, node, position)) continue;
+  Registers registers;
+  for (int call = editor.first(); call >= 0; call = editor.next(call)) {
+    const Node& node = editor.node(call);
+    if (!is_constant(editor, node, call)) continue;
     std::vector<TensorRef> results;
     try {
-      results = compute(editor, node);
+      results = compute(editor, node, registers);
     } catch (const Error& error) {
       if (error.status() == OF_OUT_OF_MEMORY || error.status() == OF_INTERNAL_ERROR) throw;
       continue;  // a run reports it
@@ -70,9 +74,9 @@ int64_t fold_constants(Editor& editor) {
 }
 
 int64_t remove_unused(Editor& editor) {
-  const size_t before = editor.program().nodes.size();
+  const int64_t before = editor.call_count();
   editor.remove_unused();
-  return static_cast<int64_t>(before - editor.program().nodes.size());
+  return before - editor.call_count();
 }
 
 }  // namespace oneflow::graph

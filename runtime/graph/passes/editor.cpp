@@ -2,16 +2,19 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 #include <set>
 
 #include "base/dtype.h"
 #include "base/error.h"
 #include "device/device.h"
 #include "dispatch/dispatch.h"
+#include "dispatch/layers.h"
 #include "graph/dead_code.h"
-#include "graph/free_names.h"
 #include "graph/merge.h"
+#include "graph/names.h"
 #include "graph/samples.h"
+#include "tensor/transfer.h"
 
 namespace oneflow::graph {
 
@@ -52,9 +55,11 @@ Editor::Editor(Program program) : program_(std::move(program)) {
 
 Program Editor::finished() const {
   Program program = program_;
+  program.nodes.clear();
+  append_calls(program.nodes);
   remove_dead_code(program);
   // A constant that has replaced another one of the same name keeps the name.
-  FreeNames names;
+  UniqueNames names;
   for (Constant& constant : program.constants) constant.name = names.take(constant.name);
   return program;
 }
@@ -82,42 +87,117 @@ void Editor::run_inference() {
   }
 }
 
+const TensorRef& Editor::constant(ValueId value) const {
+  static const TensorRef none;
+  const int position = facts_[index(value)].constant;
+  return position < 0 ? none : program_.constants[index(position)].tensor;
+}
+
 void Editor::find_facts() {
   facts_.assign(program_.values.size(), {});
-  for (size_t i = 0; i < facts_.size(); ++i) facts_[i].root = static_cast<ValueId>(i);
-  const auto fact = [&](ValueId value) -> Fact& { return facts_[index(value)]; };
-  std::vector<bool> is_defined(program_.values.size(), false);
-  for (const Input& input : program_.inputs) {
-    fact(input.value).is_shared = true;
-    is_defined[index(input.value)] = true;
+  constants_.clear();
+  for (size_t i = 0; i < facts_.size(); ++i) {
+    facts_[i].root = static_cast<ValueId>(i);
+    for_each_sized(program_.values[i].sizes,
+                   [&](ValueId value) { facts_[index(value)].sized.push_back(static_cast<ValueId>(i)); });
   }
-  for (const Constant& constant : program_.constants) {
-    fact(constant.value).constant = constant.tensor;
-    is_defined[index(constant.value)] = true;
+  for (const Input& input : program_.inputs) facts_[index(input.value)].is_shared = true;
+  for (size_t i = 0; i < program_.constants.size(); ++i) {
+    const Constant& constant = program_.constants[i];
+    facts_[index(constant.value)].constant = static_cast<int>(i);
+    constants_.try_emplace(constant.tensor.get(), constant.value);
   }
-  for (size_t i = 0; i < program_.nodes.size(); ++i) {
-    const Node& node = program_.nodes[i];
-    for_each_needed(node, [&](ValueId value) { ++fact(value).uses; });
-    const ValueId operand = first_operand(node);
-    for (const ValueId result : node.results) {
-      if (is_defined[index(result)]) continue;
-      is_defined[index(result)] = true;
-      fact(result).definition = static_cast<int>(i);
-      if (may_alias(*node.op) && operand != kNoValue) fact(result).root = root_of(operand);
+  call_count_ = static_cast<int64_t>(program_.nodes.size());
+  next_.resize(program_.nodes.size() + 1);
+  previous_.resize(program_.nodes.size() + 1);
+  for (int call = 0; call < static_cast<int>(program_.nodes.size()); ++call) {
+    next_[link(call - 1)] = call;
+    previous_[link(call)] = call - 1;
+    define_results(call);
+    count(call, 1);
+  }
+  next_.back() = -1;
+  previous_[kEnds] = static_cast<int>(program_.nodes.size()) - 1;
+  for (size_t i = 0; i < program_.outputs.size(); ++i) {
+    Fact& fact = facts_[index(program_.outputs[i].value)];
+    ++fact.uses;
+    fact.outputs.push_back(i);
+    ++facts_[index(fact.root)].memory_outputs;
+  }
+}
+
+// ---------------------------------------------------------------- the calls and what follows from them
+
+void Editor::count(int call, int change) {
+  const Node& node = program_.nodes[index(call)];
+  for_each_needed(node, [&](ValueId value) {
+    Fact& fact = facts_[index(value)];
+    fact.uses += change;
+    if (change > 0 && (fact.users.empty() || fact.users.back() != call)) fact.users.push_back(call);
+  });
+  if (!node.writes) return;
+  const auto mark = [&](ValueId value) {
+    if (value == kNoValue) return;
+    facts_[index(value)].writes += change;
+    facts_[index(root_of(value))].memory_writes += change;
+  };
+  if (node.gives_results) std::for_each(node.results.begin(), node.results.end(), mark);
+  for (size_t i = 0; i < node.arguments.size(); ++i)
+    if (node.op->schema().arguments[i].is_written)
+      std::for_each(node.arguments[i].values.begin(), node.arguments[i].values.end(), mark);
+}
+
+void Editor::define_results(int call) {
+  const Node& node = program_.nodes[index(call)];
+  const ValueId operand = may_alias(*node.op) ? first_operand(node) : kNoValue;
+  for (const ValueId result : node.results) {
+    if (facts_[index(result)].is_defined()) continue;
+    facts_[index(result)].definition = call;
+    set_root(result, operand == kNoValue ? result : root_of(operand));
+  }
+}
+
+void Editor::undefine_results(int call) {
+  for (const ValueId result : program_.nodes[index(call)].results)
+    if (definition(result) == call) facts_[index(result)].definition = -1;
+}
+
+void Editor::set_root(ValueId value, ValueId root) {
+  std::vector<ValueId> waiting{value};
+  while (!waiting.empty()) {
+    const ValueId each = waiting.back();
+    waiting.pop_back();
+    Fact& fact = facts_[index(each)];
+    if (fact.root == root) continue;
+    for (const auto& [from, sign] : {std::pair(fact.root, -1), std::pair(root, 1)}) {
+      facts_[index(from)].memory_writes += sign * fact.writes;
+      facts_[index(from)].memory_outputs += sign * static_cast<int>(fact.outputs.size());
     }
-    if (!node.writes) continue;
-    const auto mark = [&](ValueId value) {
-      if (value != kNoValue) fact(root_of(value)).is_written = true;
-    };
-    if (node.gives_results) std::for_each(node.results.begin(), node.results.end(), mark);
-    for (size_t k = 0; k < node.arguments.size(); ++k)
-      if (node.op->schema().arguments[k].is_written)
-        std::for_each(node.arguments[k].values.begin(), node.arguments[k].values.end(), mark);
+    fact.root = root;
+    for (const int user : fact.users) {
+      const Node& view = program_.nodes[index(user)];
+      if (!view.op || !may_alias(*view.op) || first_operand(view) != each) continue;
+      for (const ValueId result : view.results)
+        if (definition(result) == user) waiting.push_back(result);
+    }
   }
-  for (const Output& output : program_.outputs) {
-    ++fact(output.value).uses;
-    fact(root_of(output.value)).escapes = true;
-  }
+}
+
+int Editor::insert(Node node, int before) {
+  const int call = static_cast<int>(program_.nodes.size()), after = previous_[link(before)];
+  program_.nodes.push_back(std::move(node));
+  next_.push_back(before);
+  previous_.push_back(after);
+  next_[link(after)] = previous_[link(before)] = call;
+  ++call_count_;
+  return call;
+}
+
+void Editor::remove(int call) {
+  next_[link(previous_[link(call)])] = next_[link(call)];
+  previous_[link(next_[link(call)])] = previous_[link(call)];
+  program_.nodes[index(call)] = {};
+  --call_count_;
 }
 
 // ---------------------------------------------------------------- new calls
@@ -189,12 +269,23 @@ bool Editor::has_form(ValueId value, const Splice& splice, ValueId result) const
 bool Editor::may_share(ValueId old, ValueId by) const {
   const Fact& root = facts_[index(root_of(by))];
   if (root_of(old) == root_of(by)) return true;
-  return !facts_[index(root_of(old))].escapes || !(root.escapes || root.is_shared);
+  return facts_[index(root_of(old))].memory_outputs == 0 || !(root.memory_outputs > 0 || root.is_shared);
 }
 
-bool Editor::replace(int position, std::span<const Argument> bindings, std::span<const int> matched,
-                     const Build& build) {
-  const std::vector<ValueId> results = program_.nodes[static_cast<size_t>(position)].results;
+// Returns whether the constants that were computed have no infinity and no NaN.
+bool Editor::has_finite_constants(const Splice& splice) const {
+  static constinit const OperatorName isfinite("isfinite"), all("all");
+  const OpenLayers none(0);
+  return std::ranges::all_of(splice.constants, [&](const auto& constant) {
+    const Tensor& tensor = *constant.second;
+    return constants_.contains(&tensor) || !is_floating(tensor.dtype()) ||
+           to_double(item(*call_operator(all, call_operator(isfinite, tensor)))) != 0;
+  });
+}
+
+bool Editor::replace(int call, std::span<const Argument> bindings, std::span<const int> matched, const Build& build,
+                     bool only_finite) {
+  const std::vector<ValueId> results = node(call).results;
   std::optional<Splice> splice = record(bindings, build);
   if (!splice || splice->part.outputs.size() != results.size()) return false;
   Program& part = splice->part;
@@ -202,6 +293,7 @@ bool Editor::replace(int position, std::span<const Argument> bindings, std::span
     if (!has_form(results[i], *splice, part.outputs[i].value)) return false;
   for (const Node& node : part.nodes)
     if (node.writes || draws_numbers(*node.op)) return false;
+  if (only_finite && !has_finite_constants(*splice)) return false;
 
   // The numbers of the part's values in the program. Those that a call computes as results of the part take the numbers
   // of the old results.
@@ -235,100 +327,136 @@ bool Editor::replace(int position, std::span<const Argument> bindings, std::span
 
   // From here on the program changes.
   for (const auto& [value, tensor] : splice->constants) {
-    ValueId& number = numbers[index(value)];
-    for (const Constant& constant : program_.constants)
-      if (constant.tensor.get() == tensor.get()) number = constant.value;
-    if (number != kNoValue) continue;
-    std::string name = "constant";
-    for (const Argument& binding : bindings)
-      for (const ValueId bound : binding.values)
-        if (bound != kNoValue && constant(bound) && constant(bound)->sizes() == tensor->sizes() && name == "constant")
-          name = std::find_if(program_.constants.begin(), program_.constants.end(), [&](const Constant& each) {
-                   return each.value == bound;
-                 })->name;
-    number = add_constant(tensor, name);
+    const auto known = constants_.find(tensor.get());
+    numbers[index(value)] =
+        known != constants_.end() ? known->second : add_constant(tensor, name_for(*tensor, bindings));
   }
+  const auto renumber = [&](ValueId& value) {
+    if (value != kNoValue) value = numbers[index(value)];
+  };
   for (size_t i = 0; i < part.values.size(); ++i) {
     if (numbers[i] != kNoValue) continue;
-    numbers[i] = static_cast<ValueId>(program_.values.size());
-    program_.values.push_back(std::move(part.values[i]));
-    const auto change = [&](Atom& atom) {
-      if (atom.value != kNoValue) atom.value = numbers[index(atom.value)];
-    };
-    change_atoms(program_.values.back().sizes, change);
+    change_atoms(part.values[i].sizes, [&](Atom& atom) { renumber(atom.value); });
+    numbers[i] = add_value(std::move(part.values[i]));
     for (size_t run = 0; run < runs_.size(); ++run) {
       const RecordedValue& form = splice->recordings[run]->values()[i];
       runs_[run].tensors.push_back(Tensor::without_memory(form.sizes, form.dtype, form.device));
     }
   }
   for (Node& node : part.nodes) {
-    for (ValueId& result : node.results) result = numbers[index(result)];
+    std::for_each(node.results.begin(), node.results.end(), renumber);
     for (Argument& argument : node.arguments) {
-      for (ValueId& value : argument.values)
-        if (value != kNoValue) value = numbers[index(value)];
-      change_atoms(argument.sizes, [&](Atom& atom) {
-        if (atom.value != kNoValue) atom.value = numbers[index(atom.value)];
-      });
+      std::for_each(argument.values.begin(), argument.values.end(), renumber);
+      change_atoms(argument.sizes, [&](Atom& atom) { renumber(atom.value); });
     }
   }
-  // The call at `position` goes, and those of `matched` whose results are not needed by others.
-  for (const auto& [old, by] : substituted) substitute(old, numbers[index(by)]);
-  std::vector<Node>& nodes = program_.nodes;
-  nodes.erase(nodes.begin() + position);
-  nodes.insert(nodes.begin() + position, std::make_move_iterator(part.nodes.begin()),
-               std::make_move_iterator(part.nodes.end()));
-  find_facts();
-  std::vector<int> removed(matched.begin(), matched.end());
-  std::sort(removed.rbegin(), removed.rend());
-  for (const int each : removed) {
-    const Node& node = nodes[static_cast<size_t>(each)];
-    if (node.writes || std::any_of(node.results.begin(), node.results.end(),
-                                   [&](ValueId value) { return use_count(value) > 0 && definition(value) == each; }))
-      continue;
-    nodes.erase(nodes.begin() + each);
-    find_facts();
+  undefine_results(call);
+  for (Node& node : part.nodes) {
+    const int added = insert(std::move(node), call);
+    define_results(added);
+    count(added, 1);
   }
-  // Frees the memory of constants that were replaced.
-  if (std::erase_if(program_.constants, [&](const Constant& each) { return use_count(each.value) == 0; }) > 0)
-    find_facts();
+  for (const auto& [old, by] : substituted) substitute(old, numbers[index(by)]);
+  // The call goes, and those of `matched` whose results are not needed by others.
+  std::vector<int> unused(matched.begin(), matched.end());
+  unused.push_back(call);
+  for (const int each : std::views::reverse(unused)) {
+    const Node removed = node(each);
+    const auto is_needed = [&](ValueId value) { return use_count(value) > 0 && definition(value) == each; };
+    if (!removed.op || removed.writes || std::any_of(removed.results.begin(), removed.results.end(), is_needed))
+      continue;
+    count(each, -1);
+    undefine_results(each);
+    remove(each);
+    for_each_operand(removed, [&](ValueId value) { drop_unused_constant(value); });
+  }
   return true;
+}
+
+// Returns the name of a constant that a rule has made of others: that of one with the same shape.
+std::string Editor::name_for(const Tensor& tensor, std::span<const Argument> bindings) const {
+  for (const Argument& binding : bindings)
+    for (const ValueId value : binding.values)
+      if (value != kNoValue && constant(value) && constant(value)->sizes() == tensor.sizes())
+        return program_.constants[index(facts_[index(value)].constant)].name;
+  return "constant";
 }
 
 bool Editor::replace_value(ValueId old, ValueId by) {
   if (!may_share(old, by)) return false;
   substitute(old, by);
-  find_facts();
   return true;
 }
 
+// No call writes to the memory of the values.
 void Editor::substitute(ValueId old, ValueId by) {
+  Fact &from = facts_[index(old)], &to = facts_[index(by)];
+  int changes = 0;
   const auto change = [&](ValueId& value) {
-    if (value == old) value = by;
+    if (value != old) return;
+    value = by;
+    ++changes;
   };
-  for (Node& node : program_.nodes)
+  const std::vector<int> users = std::exchange(from.users, {});
+  for (const int user : users) {
+    Node& node = program_.nodes[index(user)];
+    const int before = changes;
     for (Argument& argument : node.arguments) {
       std::for_each(argument.values.begin(), argument.values.end(), change);
       change_atoms(argument.sizes, [&](Atom& atom) { change(atom.value); });
     }
-  for (Output& output : program_.outputs) change(output.value);
-  for (size_t i = 0; i < program_.values.size(); ++i)
-    if (static_cast<ValueId>(i) != old) change_atoms(program_.values[i].sizes, [&](Atom& atom) { change(atom.value); });
+    if (changes == before) continue;  // it has needed the value before
+    to.users.push_back(user);
+    if (!may_alias(*node.op) || first_operand(node) != by) continue;
+    for (const ValueId result : node.results)
+      if (definition(result) == user) set_root(result, to.root);
+  }
+  const auto outputs = static_cast<int>(from.outputs.size());
+  for (const size_t output : from.outputs) change(program_.outputs[output].value);
+  from.uses -= changes;
+  to.uses += changes;
+  facts_[index(from.root)].memory_outputs -= outputs;
+  facts_[index(to.root)].memory_outputs += outputs;
+  to.outputs.insert(to.outputs.end(), from.outputs.begin(), from.outputs.end());
+  from.outputs.clear();
+  std::vector<ValueId> own;  // sizes that follow from nothing else
+  for (const ValueId value : from.sized) {
+    if (value != old) change_atoms(program_.values[index(value)].sizes, [&](Atom& atom) { change(atom.value); });
+    (value == old ? own : to.sized).push_back(value);
+  }
+  from.sized = std::move(own);
+}
+
+ValueId Editor::add_value(Value value) {
+  const auto number = static_cast<ValueId>(program_.values.size());
+  program_.values.push_back(std::move(value));
+  facts_.emplace_back().root = number;
+  for_each_sized(program_.values.back().sizes, [&](ValueId of) { facts_[index(of)].sized.push_back(number); });
+  return number;
 }
 
 ValueId Editor::add_constant(TensorRef tensor, const std::string& name) {
-  const auto number = static_cast<ValueId>(program_.values.size());
   Value value{tensor->dtype(), tensor->device(), {}};
   for (const int64_t size : tensor->sizes()) value.sizes.push_back({size, {}, 1});
-  program_.values.push_back(std::move(value));
+  const ValueId number = add_value(std::move(value));
   for (Registers& run : runs_) run.tensors.push_back(Tensor::without_memory(*tensor));
+  facts_.back().constant = static_cast<int>(program_.constants.size());
+  constants_.try_emplace(tensor.get(), number);
   program_.constants.push_back({name, number, std::move(tensor)});
   return number;
 }
 
+// Frees the memory of a constant that was replaced.
+void Editor::drop_unused_constant(ValueId value) {
+  if (!constant(value) || use_count(value) > 0) return;
+  Constant& dropped = program_.constants[index(facts_[index(value)].constant)];
+  if (const auto known = constants_.find(dropped.tensor.get()); known != constants_.end() && known->second == value)
+    constants_.erase(known);
+  dropped.tensor = {};
+}
+
 void Editor::make_constant(ValueId value, TensorRef tensor) {
-  const ValueId constant = add_constant(std::move(tensor), "constant");
-  substitute(value, constant);
-  find_facts();
+  substitute(value, add_constant(std::move(tensor), "constant"));
 }
 
 int64_t Editor::narrow_constants(of_dtype dtype) {
@@ -337,10 +465,11 @@ int64_t Editor::narrow_constants(of_dtype dtype) {
   std::vector<Node> casts;
   for (size_t i = 0; i < program_.constants.size(); ++i) {
     const Constant constant = program_.constants[i];
+    if (!constant.tensor) continue;
     const of_dtype wide = constant.tensor->dtype();
     if (!is_floating(wide) || dtype_size(wide) <= dtype_size(dtype) || constant.tensor->count() < kLarge) continue;
     const ValueId narrow = add_constant(call_operator(cast, *constant.tensor, dtype), constant.name);
-    std::swap(program_.constants[i], program_.constants.back());
+    program_.constants[i] = std::move(program_.constants.back());
     program_.constants.pop_back();
     Node node{&*cast, std::vector<Argument>(2), {constant.value}};
     node.arguments[0].kind = OF_VALUE_TENSOR;
@@ -349,14 +478,23 @@ int64_t Editor::narrow_constants(of_dtype dtype) {
     node.arguments[1].dtype = wide;
     casts.push_back(std::move(node));
   }
-  program_.nodes.insert(program_.nodes.begin(), casts.begin(), casts.end());
+  const auto count = static_cast<int64_t>(casts.size());
+  append_calls(casts);
+  program_.nodes = std::move(casts);
   find_facts();
-  return static_cast<int64_t>(casts.size());
+  return count;
 }
 
 void Editor::remove_unused() {
+  std::vector<Node> calls;
+  append_calls(calls);
+  program_.nodes = std::move(calls);
   remove_unused_calls(program_);
   find_facts();
+}
+
+void Editor::append_calls(std::vector<Node>& calls) const {
+  for (int call = first(); call >= 0; call = next(call)) calls.push_back(node(call));
 }
 
 }  // namespace oneflow::graph

@@ -53,38 +53,41 @@ class Pattern::Attempt {
         exchanged_(exchanged),
         match_{std::vector<int>(pattern.calls_.size(), -1), std::vector<Argument>(pattern.variables_.size())} {}
 
-  std::optional<Match> run(int position) {
-    if (!matches(pattern_.calls_.size() - 1, position) || !is_closed()) return {};
+  std::optional<Match> run(int last) {
+    if (!matches(pattern_.calls_.size() - 1, last) || !is_closed()) return {};
     return std::move(match_);
   }
 
  private:
-  bool matches(size_t call, int position) {
+  bool matches(size_t call, int number) {
     int& known = match_.calls[call];
-    if (known >= 0) return known == position;
-    const Node& node = editor_.program().nodes[static_cast<size_t>(position)];
+    if (known >= 0) return known == number;
+    const Node& node = editor_.node(number);
     if (node.op != pattern_.ops_[call] || node.writes || node.results.size() != 1 ||
-        editor_.definition(node.results[0]) != position || !editor_.is_fixed(node.results[0]))
+        editor_.definition(node.results[0]) != number || !editor_.is_fixed(node.results[0]))
       return false;
-    known = position;
+    known = number;
     const std::span<const PatternArgument> arguments = pattern_.calls_[call].arguments;
     for (size_t i = 0; i < arguments.size(); ++i)
-      if (!matches(arguments[i], node.arguments[is_exchanged(call) && i < 2 ? 1 - i : i])) return false;
+      if (!matches(arguments[i], node.arguments[pattern_.position(call, i, exchanged_)])) return false;
     return true;
-  }
-
-  bool is_exchanged(size_t call) const {
-    const auto& commuting = pattern_.commuting_;
-    const auto found = std::find(commuting.begin(), commuting.end(), call);
-    return found != commuting.end() && (exchanged_ >> (found - commuting.begin()) & 1);
   }
 
   bool matches(const PatternArgument& wanted, const Argument& argument) {
     if (wanted.variable >= 0) return binds(static_cast<size_t>(wanted.variable), argument);
+    if (!wanted.items.empty()) return are_items(wanted.items, argument);
     if (wanted.call < 0) return is_literal(wanted.literal, argument);
     if (argument.kind != OF_VALUE_TENSOR) return false;
     const int definition = editor_.definition(argument.values[0]);
     return definition >= 0 && matches(static_cast<size_t>(wanted.call), definition);
+  }
+
+  // Returns whether an argument is a list of tensors that match one by one.
+  bool are_items(std::span<const PatternArgument> wanted, const Argument& argument) {
+    const auto is_item = [&](const PatternArgument& each, ValueId value) {
+      return value != kNoValue && matches(each, Argument{.kind = OF_VALUE_TENSOR, .values = {value}});
+    };
+    return argument.kind == OF_VALUE_TENSOR_LIST && std::ranges::equal(wanted, argument.values, is_item);
   }
 
   // Makes a variable stand for an argument, if it can.
@@ -138,14 +141,13 @@ class Pattern::Attempt {
 
   // Returns whether what the calls but the last compute is needed by matched calls only.
   bool is_closed() const {
-    const auto& nodes = editor_.program().nodes;
     for (size_t i = 0; i + 1 < match_.calls.size(); ++i) {
-      const ValueId value = nodes[static_cast<size_t>(match_.calls[i])].results[0];
+      const ValueId value = editor_.node(match_.calls[i]).results[0];
       int uses = 0;
       for (size_t k = 0; k < match_.calls.size(); ++k) {
         const auto is_first = std::find(match_.calls.begin(), match_.calls.end(), match_.calls[k]);
         if (is_first != match_.calls.begin() + static_cast<std::ptrdiff_t>(k)) continue;
-        for_each_needed(nodes[static_cast<size_t>(match_.calls[k])], [&](ValueId each) { uses += each == value; });
+        for_each_needed(editor_.node(match_.calls[k]), [&](ValueId each) { uses += each == value; });
       }
       if (uses != editor_.use_count(value)) return false;
     }
@@ -168,11 +170,31 @@ Pattern::Pattern(std::span<const PatternCall> calls, std::span<const oneflow::Ar
   }
 }
 
-std::optional<Match> Pattern::find(const Editor& editor, int position) const {
-  if (editor.program().nodes[static_cast<size_t>(position)].op != ops_.back()) return {};
-  for (uint32_t exchanged = 0; exchanged < uint32_t{1} << commuting_.size(); ++exchanged)
-    if (std::optional<Match> found = Attempt(*this, editor, exchanged).run(position)) return found;
+std::optional<Match> Pattern::find(const Editor& editor, int call) const {
+  if (editor.node(call).op != ops_.back()) return {};
+  for (uint32_t exchanged = 0; exchanged < uint32_t{1} << commuting_.size(); ++exchanged) {
+    if (!has_operands(editor, editor.node(call), exchanged)) continue;
+    if (std::optional<Match> found = Attempt(*this, editor, exchanged).run(call)) return found;
+  }
   return {};
+}
+
+// Returns whether the operands of the last call are results of the right operators, which rules out most attempts.
+bool Pattern::has_operands(const Editor& editor, const Node& last, uint32_t exchanged) const {
+  const std::span<const PatternArgument> wanted = calls_.back().arguments;
+  for (size_t i = 0; i < wanted.size(); ++i) {
+    if (wanted[i].call < 0) continue;
+    const Argument& argument = last.arguments[position(calls_.size() - 1, i, exchanged)];
+    const int definition = argument.kind == OF_VALUE_TENSOR ? editor.definition(argument.values[0]) : -1;
+    if (definition < 0 || editor.node(definition).op != ops_[static_cast<size_t>(wanted[i].call)]) return false;
+  }
+  return true;
+}
+
+size_t Pattern::position(size_t call, size_t argument, uint32_t exchanged) const {
+  const auto found = std::find(commuting_.begin(), commuting_.end(), call);
+  const bool is_exchanged = found != commuting_.end() && (exchanged >> (found - commuting_.begin()) & 1);
+  return is_exchanged && argument < 2 ? 1 - argument : argument;
 }
 
 }  // namespace oneflow::graph

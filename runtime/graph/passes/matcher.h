@@ -13,7 +13,7 @@ namespace oneflow::graph {
 
 // What a rule matches. All calls but the last have a result that no other call and no output needs.
 struct Match {
-  std::vector<int> calls;           // the positions of the calls of the left side in the program
+  std::vector<int> calls;           // the calls of the left side, those of operands first
   std::vector<Argument> variables;  // what the variables stand for
 };
 
@@ -25,11 +25,16 @@ class Pattern {
   Pattern(std::span<const PatternCall> calls, std::span<const oneflow::Argument> variables, uint32_t constants,
           bool is_exact);
 
-  // Returns the match whose last call is that at `position`, if there is one.
-  std::optional<Match> find(const Editor& editor, int position) const;
+  // Returns the match whose last call is `call`, if there is one.
+  std::optional<Match> find(const Editor& editor, int call) const;
 
  private:
   class Attempt;
+
+  bool has_operands(const Editor& editor, const Node& last, uint32_t exchanged) const;
+  // Returns the position in the program's call of an argument of a call of the pattern. `exchanged` has a bit for each
+  // call that commutes: whether its operands are exchanged.
+  size_t position(size_t call, size_t argument, uint32_t exchanged) const;
 
   const std::span<const PatternCall> calls_;
   const std::span<const oneflow::Argument> variables_;

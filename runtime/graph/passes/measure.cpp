@@ -6,6 +6,7 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "dispatch/dispatch.h"
+#include "dispatch/layers.h"
 #include "files/document.h"
 #include "graph/session.h"
 
@@ -46,7 +47,10 @@ double relative_error(const Tensor& output, const Tensor& other) {
 
 }  // namespace
 
+// A capture that goes on meanwhile has no part in what is measured.
+
 std::optional<std::vector<TensorRef>> random_inputs(const Program& program) {
+  const OpenLayers none(0);
   const Ref<Generator> generator = Generator::create(kSeed);
   std::vector<TensorRef> inputs;
   for (const Input& input : program.inputs) {
@@ -66,13 +70,15 @@ std::optional<std::vector<TensorRef>> random_inputs(const Program& program) {
 }
 
 std::vector<TensorRef> run_with(const Program& program, std::span<const TensorRef> inputs) {
+  const OpenLayers none(0);
   const Ref<Generator> generator = Generator::create(kSeed);
   const Ref<Session> session = Session::create(Graph::create(program));
   std::vector<of_tensor> handles;
   for (const TensorRef& input : inputs) handles.push_back(to_handle(input.get()));
   std::vector<of_value> outputs(program.outputs.size());
-  session->run(handles, outputs, to_handle(generator.get()));
   std::vector<TensorRef> found;
+  found.reserve(outputs.size());
+  session->run(handles, outputs, to_handle(generator.get()));
   for (const of_value& output : outputs) found.push_back(TensorRef::adopt(to_tensor(output.as.tensor)));
   return found;
 }
@@ -87,6 +93,7 @@ std::optional<std::vector<TensorRef>> run_once(const Program& program, std::span
 }
 
 double difference(std::span<const TensorRef> outputs, std::span<const TensorRef> others) {
+  const OpenLayers none(0);
   double error = 0;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (is_complex(outputs[i]->dtype())) return NAN;

@@ -98,12 +98,11 @@ Optimized optimize(const Graph& graph, const Optimization& options) {
   const std::vector<Pass> chosen = chosen_passes(options);
   // Runs a pass, and reports what it has done. Returns whether it has changed anything.
   const auto apply_pass = [&](const Pass& pass) {
-    const auto calls = static_cast<int64_t>(editor.program().nodes.size());
+    const int64_t calls = editor.call_count();
     const int64_t changes = pass.run(editor);
     if (changes == 0) return false;
     Outputs after = run(editor.finished());
-    const auto calls_after = static_cast<int64_t>(editor.program().nodes.size());
-    add(optimized.passes, {pass.name, changes, calls, calls_after, error_of(before, after)});
+    add(optimized.passes, {pass.name, changes, calls, editor.call_count(), error_of(before, after)});
     before = std::move(after);
     return true;
   };

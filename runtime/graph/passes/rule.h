@@ -13,10 +13,12 @@
 
 namespace oneflow::graph {
 
-// An argument of a call on the left side: a variable, the result of an earlier call, or else a literal.
+// An argument of a call on the left side: a variable, the result of an earlier call, a list of these, or else a
+// literal.
 struct PatternArgument {
   int variable = -1;
   int call = -1;
+  std::span<const PatternArgument> items = {};
   of_value literal = {};
 };
 

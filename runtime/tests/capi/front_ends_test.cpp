@@ -87,6 +87,9 @@ TEST(FrontEndTest, NamesAreNearIfAThirdOfTheirBytesDiffers) {
   EXPECT_EQ(of_nearest_name("q", letters, 2), -1) << "nothing of the word would be left";
   EXPECT_EQ(nearest(nullptr), -1);
   EXPECT_EQ(nearest(std::string(100'000, 'd').c_str()), -1);
+  const char* letters[] = {"k", "p", "kind"};
+  for (const char* word : {"n", "", "kin_"}) EXPECT_EQ(of_nearest_name(word, letters, 3), word[0] == 'k' ? 2 : -1);
+  EXPECT_EQ(of_nearest_name("kk", letters, 3), 0);
   EXPECT_EQ(of_nearest_name("dim", nullptr, 3), -1);
   EXPECT_EQ(of_nearest_name("dim", names, 0), -1);
 }

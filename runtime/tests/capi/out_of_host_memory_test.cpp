@@ -1,30 +1,15 @@
 // Tests that a call in which any allocation on the host fails returns OutOfMemory, leaks nothing and does not change
 // its operands.
 #include <gtest/gtest.h>
+#include <oneflow/autograd.h>
 #include <oneflow/oneflow.h>
 
-#include <functional>
-
 #include "capi/dlpack.h"
-#include "tests/support/failing_new.h"
+#include "tests/support/out_of_memory.h"
 #include "tests/support/test_tensors.h"
 
 namespace oneflow {
 namespace {
-
-// Runs `call` repeatedly, with the first, second … allocation failing, until it returns `success`, its status with
-// enough memory. Returns the number of runs that failed.
-int fail_at_each_allocation(const std::function<of_status()>& call, of_status success = OF_OK) {
-  for (int allowed = 0; allowed < 1000; ++allowed) {
-    allow_allocations(allowed);
-    const of_status status = call();
-    allow_allocations(-1);
-    if (status == success) return allowed;
-    EXPECT_EQ(status, OF_OUT_OF_MEMORY) << of_last_error();
-  }
-  ADD_FAILURE() << "never succeeded";
-  return -1;
-}
 
 class OutOfHostMemoryTest : public testing::Test {
  protected:
@@ -156,6 +141,73 @@ TEST_F(OutOfHostMemoryTest, ViewsAndExports) {
     });
     of_tensor_release(view);
   }
+}
+
+// ---------------------------------------------------------------- gradients
+
+// Stores the product of two tensors in `result`.
+of_status multiply(of_tensor a, of_tensor b, of_tensor* result) {
+  const of_value arguments[] = {tensor_value(a), tensor_value(b)};
+  of_value product{};
+  const of_status status = of_call(of_op_find("mul"), arguments, 2, &product, 1);
+  if (status == OF_OK) *result = product.as.tensor;
+  return status;
+}
+
+of_status keep_gradient(void*, of_tensor, of_tensor*) { return OF_OK; }
+
+TEST_F(OutOfHostMemoryTest, Gradients) {
+  const TensorRef leaf = make_tensor({2, 3}, {1, 2, 3, 4, 5, 6});
+  const of_tensor handle = to_handle(leaf.get());
+  const auto run = [&]() -> of_status {
+    int destroyed = 0;
+    const auto destroy = [](void* count) { ++*static_cast<int*>(count); };
+    const of_status status = [&] {
+      Kept product, square, grad;
+      of_hook hook = nullptr;
+      if (of_status failed = of_tensor_set_requires_grad(handle, true)) return failed;
+      if (of_status failed = multiply(handle, handle, &square.tensor)) return failed;
+      if (of_status failed = of_tensor_retain_grad(square.tensor)) return failed;
+      if (of_status failed = of_tensor_add_hook(square.tensor, keep_gradient, &destroyed, destroy, &hook))
+        return failed;
+      of_hook_release(hook);
+      if (of_status failed = multiply(square.tensor, handle, &product.tensor)) return failed;
+      if (of_status failed = of_grad(&product.tensor, &handle, 1, &handle, 1, nullptr, &grad.tensor)) return failed;
+      return OF_OK;
+    }();
+    if (status == OF_OK) EXPECT_EQ(destroyed, 1);
+    return status;
+  };
+  ASSERT_EQ(run(), OF_OK);
+  const uint64_t before = Tensor::live_count();
+  EXPECT_GT(fail_at_each_allocation(run), 0);
+  EXPECT_EQ(Tensor::live_count(), before);
+  EXPECT_GT(fail_at_each_allocation([&] {
+              Kept square;
+              if (of_status failed = multiply(handle, handle, &square.tensor)) return failed;
+              const of_status status = of_backward(&square.tensor, &handle, 1, nullptr);
+              of_tensor_set_grad(handle, nullptr);
+              return status;
+            }),
+            0);
+  EXPECT_EQ(Tensor::live_count(), before);
+}
+
+TEST_F(OutOfHostMemoryTest, TheContextOfAHookIsDestroyedOnce) {
+  const TensorRef leaf = make_tensor({2}, {1, 2});
+  ASSERT_EQ(of_tensor_set_requires_grad(to_handle(leaf.get()), true), OF_OK);
+  int calls = 0, destroyed = 0;
+  EXPECT_GT(fail_at_each_allocation([&] {
+              ++calls;
+              of_hook hook = nullptr;
+              const auto destroy = [](void* count) { ++*static_cast<int*>(count); };
+              const of_status status =
+                  of_tensor_add_hook(to_handle(leaf.get()), keep_gradient, &destroyed, destroy, &hook);
+              EXPECT_EQ(destroyed, status == OF_OK ? calls - 1 : calls);
+              of_hook_release(hook);
+              return status;
+            }),
+            0);
 }
 
 }  // namespace

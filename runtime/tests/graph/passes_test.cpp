@@ -81,7 +81,7 @@ TEST(Editor, RefusesOtherShapes) {
   };
   EXPECT_FALSE(editor.replace(0, bindings, {}, build(sum)));
   EXPECT_TRUE(editor.replace(0, bindings, {}, build(neg)));
-  EXPECT_STREQ(editor.program().nodes[0].op->schema().name, "neg");
+  EXPECT_STREQ(editor.node(editor.first()).op->schema().name, "neg");
   EXPECT_EQ(to_text(Graph::create(editor.finished())->program()).find("exp"), std::string::npos);
 }
 

@@ -12,6 +12,8 @@
 #include "graph/capture.h"
 #include "graph/session.h"
 #include "tensor/host_elements.h"
+#include "tests/support/failing_new.h"
+#include "tests/support/test_tensors.h"
 
 namespace oneflow::graph {
 namespace {
@@ -109,6 +111,56 @@ TEST(Plan, OutputsOfTheCallerAreWrittenDirectlyUnlessTheyOverlap) {
   const of_tensor handle = to_handle(input.get());
   of_value outputs[] = {to_value(first), to_value(wrong)};
   EXPECT_THROW(session->run({&handle, 1}, outputs, nullptr), Error);
+}
+
+TEST(Plan, TilesThatFailWithoutMemoryForAnErrorAreErrors) {
+  static constinit const OperatorName floor_divide("floor_divide");
+  const auto integers = [](int64_t value) {
+    return make_tensor({300, 300}, std::vector<double>(300 * 300, static_cast<double>(value)), OF_INT64);
+  };
+  const std::vector<TensorRef> inputs{integers(6), integers(2)};
+  const Ref<Session> session = Session::create(capture(inputs, [](const std::vector<TensorRef>& given) {
+    return std::vector{call_operator(kNeg, call_operator(floor_divide, given[0], given[1]))};
+  }));
+  run(*session, inputs, 1);
+  const TensorRef zeros = integers(0);
+  const of_tensor handles[] = {to_handle(inputs[0].get()), to_handle(zeros.get())};
+  for (int allowed = 0; allowed < 40; ++allowed) {
+    of_value output{};
+    allow_allocations(allowed);
+    const of_status status = guard([&] { session->run(handles, {&output, 1}, nullptr); });
+    allow_allocations(-1);
+    EXPECT_TRUE(status == OF_OUT_OF_MEMORY || status == OF_INVALID_ARGUMENT) << of_last_error();
+    EXPECT_EQ(output.kind, OF_VALUE_ABSENT);
+  }
+  EXPECT_EQ(values(*run(*session, inputs, 1)[0])[0], -3);
+}
+
+TEST(Plan, ThreadsRunSessionsWithInputsOfManyLayouts) {
+  const auto twice = [](const std::vector<TensorRef>& inputs) {
+    return std::vector{call_operator(kAdd, inputs[0], 1)};
+  };
+  Capture capture({{"0", filled({4}, 1), {0}}}, "[0]", {{"n", 4}});
+  while (auto tensors = capture.begin()) capture.end({"0"}, twice(*tensors), "[0]");
+  const Ref<Graph> graph = capture.finish();
+  const Ref<Session> shared = Session::create(graph);
+  std::vector<std::thread> threads;
+  std::atomic<int> wrong = 0;
+  for (int thread = 0; thread < 4; ++thread)
+    threads.emplace_back([&, thread] {
+      const Ref<Session> own = Session::create(graph);
+      for (int i = 0; i < 300; ++i)
+        for (const Session* session : {shared.get(), own.get()}) {
+          // More sizes than plans: some are replaced while others use them.
+          const int64_t size = 1 + (i * (thread + 1)) % 11;
+          const auto value = static_cast<float>(i);
+          const TensorRef found = run(*session, {filled({size}, value)}, 1)[0];
+          wrong += found->size(0) != size || first_of(found) != value + 1;
+        }
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(shared->info().plan_count, 8u);
 }
 
 TEST(Plan, ThreadsRunChainsOfOneSession) {

@@ -31,10 +31,13 @@ uint64_t bits_of(const of_value& dims) {
   return bits;
 }
 
-// Returns whether an optional weight is absent, or has an element for each of a row.
+// Returns whether an optional weight is absent, or has an element for each of a row, which `dims` form.
 bool fits_rows(const of_kernel_context& context, const of_value& argument, const of_kernel_tensor& weight,
-               const Rows& rows) {
+               const of_kernel_tensor& input, uint64_t dims, const Rows& rows) {
   if (!given(argument)) return true;
+  // As many elements along other dimensions are elements for each row.
+  for (int32_t d = 0; d < weight.rank; ++d)
+    if (weight.sizes[d] != 1 && (dims >> (d + input.rank - weight.rank) & 1) == 0) return false;
   return is_plain(context, weight, rows.length);
 }
 
@@ -172,9 +175,10 @@ T* part_of(const ScratchArray<T>& parts, bool is_wanted, int64_t part, int64_t l
 of_status standardize(const of_kernel_context& context) {
   const of_kernel_tensor &input = context.inputs[0], &weight = context.inputs[1], &bias = context.inputs[2];
   const of_value* const arguments = context.arguments;
-  const Rows rows =
-      rows_of(context, {&input, &context.outputs[0]}, bits_of(arguments[1]), static_cast<int>(arguments[1].count));
-  if (!rows || !fits_rows(context, arguments[2], weight, rows) || !fits_rows(context, arguments[3], bias, rows))
+  const uint64_t dims = bits_of(arguments[1]);
+  const Rows rows = rows_of(context, {&input, &context.outputs[0]}, dims, static_cast<int>(arguments[1].count));
+  if (!rows || !fits_rows(context, arguments[2], weight, input, dims, rows) ||
+      !fits_rows(context, arguments[3], bias, input, dims, rows))
     return standardize_slices(context);
   return with_type(context, [&](auto type) {
     using T = decltype(type);
@@ -192,11 +196,12 @@ of_status standardize_gradient(const of_kernel_context& context) {
   const of_kernel_tensor &grad = context.inputs[0], &input = context.inputs[1];
   const of_kernel_tensor &weight = context.inputs[2], &bias = context.inputs[3];
   const of_value* const arguments = context.arguments;
-  const Rows rows = rows_of(context, {&input, &grad, &context.outputs[0]}, bits_of(arguments[2]),
-                            static_cast<int>(arguments[2].count));
+  const uint64_t dims = bits_of(arguments[2]);
+  const Rows rows = rows_of(context, {&input, &grad, &context.outputs[0]}, dims, static_cast<int>(arguments[2].count));
   for (const of_kernel_tensor* output : {&context.outputs[1], &context.outputs[2]})
     if (!is_contiguous(layout_of(*output))) return OF_UNSUPPORTED;
-  if (!rows || !fits_rows(context, arguments[3], weight, rows) || !fits_rows(context, arguments[4], bias, rows))
+  if (!rows || !fits_rows(context, arguments[3], weight, input, dims, rows) ||
+      !fits_rows(context, arguments[4], bias, input, dims, rows))
     return standardize_slices_gradient(context);
   return with_type(context, [&](auto type) {
     using T = decltype(type);
