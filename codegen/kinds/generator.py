@@ -44,7 +44,9 @@ _COORDINATES = {"index": Sort.INTEGER, "row": Sort.INTEGER, "column": Sort.INTEG
 def scope(op: Op) -> Scope:
     """Returns the names and functions that the expressions may use."""
     names = {a.name: operand_sort(op, a) for a in op.signature.arguments if not a.type.is_tensor}
-    return Scope({**names, **_COORDINATES}, {**SCALAR, **SPACED, **RANDOM}, arguments=names, refused=scalar_refusals(op))
+    return Scope(
+        {**names, **_COORDINATES}, {**SCALAR, **SPACED, **RANDOM}, arguments=names, refused=scalar_refusals(op)
+    )
 
 
 @dataclass(frozen=True)

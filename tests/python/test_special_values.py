@@ -43,7 +43,9 @@ def agree(found: float, expected: float, z: complex, tolerance: float) -> bool:
     if math.isnan(expected):
         return math.isnan(found)
     is_finite = math.isfinite(z.real) and math.isfinite(z.imag)
-    has_sign = is_finite if expected == 0 else not (math.isnan(z.real + z.imag) or abs(z.real) == abs(z.imag) == math.inf)
+    has_sign = (
+        is_finite if expected == 0 else not (math.isnan(z.real + z.imag) or abs(z.real) == abs(z.imag) == math.inf)
+    )
     if has_sign and math.copysign(1, found) != math.copysign(1, expected):
         return False
     return abs(found) == abs(expected) or math.isclose(abs(found), abs(expected), rel_tol=tolerance)
@@ -70,7 +72,8 @@ def test_signs_and_rounding_of_complex_numbers() -> None:
     x = flow.tensor([3 + 4j, 0, -2, 1j, complex(math.nan, 1)]).requires_grad_()
     signs = flow.sign(x).tolist()
     assert signs[:4] == pytest.approx([0.6 + 0.8j, 0, -1, 1j])
-    assert math.isnan(signs[4].real) and math.isnan(signs[4].imag)
+    assert math.isnan(signs[4].real)
+    assert math.isnan(signs[4].imag)
     with pytest.raises(flow.Unsupported, match="there is no gradient of sign for complex numbers; call sgn"):
         flow.grad(flow.real(flow.sign(x)).sum(), [x])
     assert flow.round(flow.tensor([1.5 - 2.5j, complex(math.inf, 0.4)])).tolist() == [2 - 2j, complex(math.inf, 0)]
