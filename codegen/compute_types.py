@@ -57,6 +57,8 @@ def promoted_compute_types(op: Op) -> frozenset[str]:
             found = frozenset({"bool"})
         case ResultRule.INT64:
             found = frozenset({"int64"})
+        case ResultRule.NUMBERS:
+            found = _ALL - {"bool"}
         case ResultRule.PROMOTE | ResultRule.SAME | ResultRule.LAST:
             found = promoted
     overridden = op.dtype.override is not None and rule is first

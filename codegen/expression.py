@@ -10,8 +10,9 @@ from __future__ import annotations
 import ast
 import itertools
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field, fields
+from enum import Enum
 
 from codegen.errors import Location, TextError, shortened
 from codegen.intrinsics import BINARY, FUNCTIONS, UNARY, Intrinsic
@@ -140,6 +141,8 @@ class Comprehension(Node):
 
 DEEPEST = 100  # maximum depth of nested operations
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_ORDERS = frozenset({"<", "<=", ">", ">=", "minimum", "maximum", "first_of_max", "first_of_min"})
+_COMPARES = _ORDERS | {"==", "!=", "and", "or", "not", "isnan", "given", "lowest", "highest"}
 LOGICAL = frozenset({"and", "or"})
 
 _BINARY: dict[type[ast.operator], str] = {
@@ -150,6 +153,32 @@ _COMPARE: dict[type[ast.cmpop], str] = {
     ast.Eq: "==", ast.NotEq: "!=", ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=",
 }  # fmt: skip
 _UNARY: dict[type[ast.unaryop], str] = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~", ast.Not: "not"}
+
+
+class Comparison(Enum):
+    """What a value depends on that is found by comparing operands."""
+
+    EQUALITY = "equality"
+    ORDER = "order"
+
+
+def comparison(nodes: Iterable[Node], operands: Collection[str]) -> Comparison | None:
+    """Returns what expressions find out about operands if they only compare and select these, or else None."""
+    used: set[str] = set()
+    for node in nodes:
+        for each in node.walk():
+            match each:
+                case Variable(name=name) if name in operands:
+                    pass
+                case Member() | Conditional():
+                    pass
+                case Unary(operator=name) | Binary(operator=name) | Invoke(function=name):
+                    used.add(name)
+                case _:
+                    return None
+    if not used <= _COMPARES or not used & (COMPARISONS | _ORDERS):
+        return None
+    return Comparison.ORDER if used & _ORDERS else Comparison.EQUALITY
 
 
 @dataclass(frozen=True)

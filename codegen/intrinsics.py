@@ -157,7 +157,9 @@ SCALAR: Mapping[str, Intrinsic] = {
     "highest": Intrinsic((), _V),
 }
 
-# Functions in generators: they return the k-th random number of an element.
+# Functions in generators. `spaced` returns the number at an index, of those from x to y in a number of equal steps;
+# integers are truncated towards zero. The others return the k-th random number of an element.
+SPACED: Mapping[str, Intrinsic] = {"spaced": Intrinsic((_V, _V, _I, _V), _V, Cost.DIVISION)}
 RANDOM: Mapping[str, Intrinsic] = {
     "uniform": Intrinsic((_I,), _V, Cost.FUNCTION, is_fraction=True),
     "normal": Intrinsic((_I,), _V, Cost.FUNCTION, is_fraction=True, is_approximate=True),
@@ -210,4 +212,4 @@ BINARY: Mapping[str, Intrinsic] = {
     "or": _test(_T, _T),
 }
 
-FUNCTIONS: Mapping[str, Intrinsic] = {**SCALAR, **RANDOM, **FOLD}
+FUNCTIONS: Mapping[str, Intrinsic] = {**SCALAR, **SPACED, **RANDOM, **FOLD}

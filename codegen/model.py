@@ -212,6 +212,7 @@ class ResultRule(Enum):
     BOOL = "bool"
     INT64 = "int64"
     ACCUMULATE = "accumulate"  # the promoted type; integers and bool become int64
+    NUMBERS = "numbers"  # only for `compute`: the type of the result, or float64 for integers if a number is a float
 
 
 @dataclass(frozen=True)

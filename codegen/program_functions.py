@@ -63,6 +63,7 @@ PROGRAM: Mapping[str, ProgramFunction] = {
     "largest": ProgramFunction((DTYPE,), REAL),  # the largest finite number
     "lowest": ProgramFunction((DTYPE,), REAL),  # the lowest number, which is negative infinity if the type has it
     "can_repeat": ProgramFunction((INDICES,), BOOL),  # whether indices may select an element twice, as masks do not
+    "largest_below": ProgramFunction((REAL, DTYPE), REAL),  # the largest number of a floating-point type below a number
     "fits": ProgramFunction((INTEGER, DTYPE), BOOL),  # whether a dtype has this value
     # The element of a tensor that has one; they wait for the device.
     "integer": ProgramFunction((TENSOR,), INTEGER),

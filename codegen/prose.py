@@ -25,6 +25,7 @@ _RESULTS = {
     ResultRule.BOOL: "bool",
     ResultRule.INT64: "int64",
     ResultRule.ACCUMULATE: "the promoted type; integers and bool become int64",
+    ResultRule.NUMBERS: "the type of the numbers",
 }
 
 # The forms of a call that front ends offer.

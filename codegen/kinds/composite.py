@@ -106,12 +106,18 @@ class Composite(branches.Branching[Program]):
         """Returns whether float16 and bfloat16 are computed in float32, so that they are rounded once.
 
         This holds for composites of several calls that compute numbers, that write to no argument, and whose results
-        may be floating-point tensors of their own memory.
+        may be floating-point tensors of their own memory. Random numbers are drawn in the type of the result.
         """
         aliases = [each.alias for each in op.signature.arguments] + [each.alias for each in op.signature.results]
         is_fresh = not any(aliases)
         may_be_floating = op.dtype.results[0] not in (ResultRule.BOOL, ResultRule.INT64)
-        return self.computing_calls > 1 and is_fresh and may_be_floating
+        return self.computing_calls > 1 and is_fresh and may_be_floating and not self._draws
+
+    @property
+    def _draws(self) -> bool:
+        """Returns whether the results of a resolved program are random numbers as they are drawn."""
+        values = [value for program in self.branches.values() for each in program.results for value in each]
+        return all(isinstance(value, OperatorCall) and value.op.kind.is_random for value in values)
 
     @property
     def computing_calls(self) -> int:

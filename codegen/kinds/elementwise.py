@@ -15,7 +15,7 @@ from codegen.checking import Scope, operand_sort
 from codegen.compute_types import is_complex
 from codegen.derivative import ZERO, added, derivative, multiplied
 from codegen.dims import ALIGNED, Link, Relation
-from codegen.expression import Binary, Expression, Invoke, Node, Variable
+from codegen.expression import Binary, Comparison, Expression, Invoke, Node, Variable, comparison
 from codegen.intrinsics import SCALAR, Cost
 from codegen.kernel_printer import KernelPrinter
 from codegen.kinds import branches
@@ -30,7 +30,7 @@ from codegen.kinds.checks import (
     listed,
     scalar_refusals,
 )
-from codegen.kinds.kind import Fact, Functions, RuntimeRule, Skeleton
+from codegen.kinds.kind import Fact, Functions, RuntimeRule, Skeleton, comparing
 from codegen.model import Argument, Complex, Op, Signature
 from codegen.program import Program
 from codegen.reader import Field, Report
@@ -103,7 +103,12 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
     def runtime_rule(self, op: Op) -> RuntimeRule:
         run = "run_copy" if op.from_any_device else "run_elementwise"
         headers = ("ops/dimension_rules.h", "ops/elementwise.h", "ops/operations.h")
-        return RuntimeRule(run, "broadcast_dimensions", headers, operations="operations_of_result")
+        rule = RuntimeRule(run, "broadcast_dimensions", headers, operations="operations_of_result")
+        return comparing(rule, self.comparison(op))
+
+    def comparison(self, op: Op) -> Comparison | None:
+        operands = [argument.name for argument in op.signature.tensor_arguments]
+        return comparison((expression.root for expression in self._all), operands)
 
     def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[kernels.Kernel]:
         for value, expressions in self.branches.items():

@@ -15,7 +15,7 @@ from typing import ClassVar
 from codegen import kernels
 from codegen.checking import FOLDS, Scope, operand_sort
 from codegen.errors import TextError, unknown
-from codegen.expression import Expression, Variable, parse
+from codegen.expression import Comparison, Expression, Variable, comparison, parse
 from codegen.intrinsics import FOLD, SCALAR, Cost, Sort
 from codegen.kernel_printer import KernelPrinter
 from codegen.kinds.algebra import ALGEBRAS
@@ -106,6 +106,13 @@ class Fold(Kind):
                 is_truth = all(scope.sort(e.root) is Sort.TRUTH for e in (pre, self.parts.state[name]))
                 sorts[name] = Sort.TRUTH if is_truth else Sort.VALUE
         return sorts
+
+    def comparison(self, op: Op) -> Comparison | None:
+        # Positions are compared as well; they begin as integer constants in scans.
+        values = [name for name, pre in self.parts.pre.items() if pre.root != Variable("index")]
+        of_values = [table[name].root for name in values for table in (self.parts.state, self.parts.pre)]
+        others = [each.root for each in (*self.parts.combine.values(), *self.parts.post)]
+        return comparison([*of_values, *others], ("input", "index", *self.parts.state))
 
     def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[kernels.Kernel]:
         yield kernels.fold(op, dialect, self.parts, self.state_sorts(op), self.kernel)

@@ -16,7 +16,7 @@ from codegen.compute_types import COMPUTE_TYPES, FLOATING
 from codegen.dims import Link, Relation
 from codegen.errors import TextError, counted
 from codegen.expression import Constant, Expression, Invoke, Variable
-from codegen.intrinsics import RANDOM, SCALAR, Cost, Sort
+from codegen.intrinsics import RANDOM, SCALAR, SPACED, Cost, Sort
 from codegen.kernel_printer import KernelPrinter
 from codegen.kinds import branches
 from codegen.kinds.checks import (
@@ -44,7 +44,9 @@ _COORDINATES = {"index": Sort.INTEGER, "row": Sort.INTEGER, "column": Sort.INTEG
 def scope(op: Op) -> Scope:
     """Returns the names and functions that the expressions may use."""
     names = {a.name: operand_sort(op, a) for a in op.signature.arguments if not a.type.is_tensor}
-    return Scope({**names, **_COORDINATES}, {**SCALAR, **RANDOM}, arguments=names, refused=scalar_refusals(op))
+    return Scope(
+        {**names, **_COORDINATES}, {**SCALAR, **SPACED, **RANDOM}, arguments=names, refused=scalar_refusals(op)
+    )
 
 
 @dataclass(frozen=True)
@@ -182,6 +184,8 @@ class Generator(branches.Branching[Expression]):
     def compute_types(self, op: Op) -> frozenset[str]:
         if self.draws_fractions or op.dtype.compute is ResultRule.FLOATING:
             return FLOATING
+        if op.dtype.compute is ResultRule.NUMBERS:
+            return frozenset(COMPUTE_TYPES) - {"bool"}
         return frozenset({"int64"}) if op.dtype.compute is ResultRule.INT64 else frozenset(COMPUTE_TYPES)
 
     def takes_complex(self, op: Op) -> bool:

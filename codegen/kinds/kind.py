@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from codegen.compute_types import promoted_compute_types
 from codegen.derivative import UnknownDerivative
 from codegen.dims import Link, sharding_lines
-from codegen.expression import Node
+from codegen.expression import Comparison, Node
 from codegen.intrinsics import Cost
 from codegen.model import Argument, Complex, Op, Signature
 from codegen.program import Program
@@ -110,6 +110,14 @@ class RuntimeRule:
     operations: str = ""  # the function that counts the operations of a call; empty: there are none to count
     schema: Mapping[str, bool] = field(default_factory=dict)  # members of the schema that dispatch reads
     programs: RulePrograms | None = None
+
+
+def comparing(rule: RuntimeRule, found: Comparison | None) -> RuntimeRule:
+    """Returns a rule that also compares integers above the range of int64, which kernels do not."""
+    if found is None:
+        return rule
+    run = f"run_comparison<{rule.run}, Comparison::k{found.value.capitalize()}>"
+    return replace(rule, run=run, headers=(*rule.headers, "ops/unsigned_order.h"))
 
 
 class Kind(ABC):
@@ -211,6 +219,10 @@ class Kind(ABC):
         Raises UnknownDerivative.
         """
         raise UnknownDerivative(f"it does not follow from the kind {self.key}")
+
+    def comparison(self, op: Op) -> Comparison | None:
+        """Returns what the results depend on if their elements are found by comparing operands only, or else None."""
+        return None
 
     def only_selects(self, name: str) -> bool:
         """Returns whether a number argument is not computed with, but at most selected as an element."""

@@ -11,7 +11,7 @@ from codegen.dims import Link, Relation
 from codegen.kinds import fold
 from codegen.kinds.checks import argument_named, cost_fact
 from codegen.kinds.fold_adjoints import reduction_adjoint
-from codegen.kinds.kind import Fact, Member, RuntimeRule, Skeleton
+from codegen.kinds.kind import Fact, Member, RuntimeRule, Skeleton, comparing
 from codegen.model import Argument, Complex, Op, Signature, Type
 from codegen.reader import Field
 
@@ -87,7 +87,7 @@ class Reduction(fold.Fold):
             members["keepdim_argument"] = op.position(self.keepdim)
         if not self.allows_empty:
             members["allows_empty"] = False
-        return RuntimeRule(
+        rule = RuntimeRule(
             "run_reduction",
             "reduction_dimensions",
             ("ops/fold.h", "ops/operations.h"),
@@ -96,6 +96,7 @@ class Reduction(fold.Fold):
             run_by_parts="run_reduction_by_parts",
             operations="operations_of_input",
         )
+        return comparing(rule, self.comparison(op))
 
     def adjoint(self, op: Op, argument: Argument, operators: OperatorTable) -> Mapping[str | None, str]:
         return {None: reduction_adjoint(op, self.parts, self.dims, operators)}

@@ -11,7 +11,7 @@ from codegen.dims import Link, Relation
 from codegen.kinds import fold
 from codegen.kinds.checks import argument_named, cost_fact
 from codegen.kinds.fold_adjoints import scan_adjoint
-from codegen.kinds.kind import Fact, Member, RuntimeRule, Skeleton
+from codegen.kinds.kind import Fact, Member, RuntimeRule, Skeleton, comparing
 from codegen.model import Argument, Op, Signature, Type
 from codegen.reader import Field
 
@@ -60,9 +60,10 @@ class Scan(fold.Fold):
     def runtime_rule(self, op: Op) -> RuntimeRule:
         members: dict[str, Member] = {"dim_argument": op.position(self.dim)}
         headers = ("ops/fold.h", "ops/operations.h")
-        return RuntimeRule(
+        rule = RuntimeRule(
             "run_scan", "scan_dimensions", headers, "ScanRule", members, operations="operations_of_input"
         )
+        return comparing(rule, self.comparison(op))
 
     def adjoint(self, op: Op, argument: Argument, operators: OperatorTable) -> Mapping[str | None, str]:
         return {None: scan_adjoint(self.parts, self.dim)}

@@ -22,6 +22,21 @@ Integer truncate(double value) {
   return static_cast<Integer>(value);
 }
 
+// Converts an integer to double by rounding to odd: sets the last of the bits that are kept if there are others.
+// Rounding the result to a type of 16 bits then gives the same number as rounding the integer directly.
+template <class Integer>
+double round_to_odd(Integer value) {
+  constexpr Integer kBelow = 0x7ff, kAbove = Integer{1} << 53;  // a double has 11 bits less
+  if (value < kAbove && (std::is_unsigned_v<Integer> || value > Integer{0} - kAbove)) return static_cast<double>(value);
+  return static_cast<double>((value & ~kBelow) | (value & kBelow ? kBelow + 1 : 0));
+}
+
+// Converts a scalar to double, for rounding to a type of 16 bits.
+double to_odd_double(const of_scalar& scalar) {
+  if (scalar.kind == OF_SCALAR_FLOAT) return scalar.as.real;
+  return scalar.kind == OF_SCALAR_UINT ? round_to_odd(scalar.as.natural) : round_to_odd(scalar.as.integer);
+}
+
 // Converts a scalar to an element of type T, as a cast does.
 template <class T>
 T convert(const of_scalar& scalar) {
@@ -29,9 +44,9 @@ T convert(const of_scalar& scalar) {
   if constexpr (std::is_same_v<T, bool>) {
     return is_real ? scalar.as.real != 0 : scalar.as.integer != 0;
   } else if constexpr (std::is_same_v<T, Float16>) {
-    return to_float16(to_double(scalar));
+    return to_float16(to_odd_double(scalar));
   } else if constexpr (std::is_same_v<T, BFloat16>) {
-    return to_bfloat16(to_double(scalar));
+    return to_bfloat16(to_odd_double(scalar));
   } else if constexpr (std::is_floating_point_v<T>) {
     // Integers are converted directly: converting to double first would round twice.
     if (is_real) return static_cast<T>(scalar.as.real);
@@ -135,6 +150,12 @@ void write_element(void* address, of_dtype dtype, const of_scalar& scalar) {
     const T value = convert<T>(scalar);
     std::memcpy(address, &value, sizeof(T));
   });
+}
+
+of_scalar rounded(const of_scalar& scalar, of_dtype dtype) {
+  alignas(8) char element[8];
+  write_element(element, dtype, scalar);
+  return read_element(element, dtype);
 }
 
 std::string to_text(const of_scalar& scalar) {

@@ -54,6 +54,9 @@ of_scalar read_element(const void* address, of_dtype dtype);
 // around, floating-point numbers are rounded to nearest even, and any number other than zero is true.
 void write_element(void* address, of_dtype dtype, const of_scalar& scalar);
 
+// Returns a scalar as an element of a real dtype holds it, converted as by write_element().
+of_scalar rounded(const of_scalar& scalar, of_dtype dtype);
+
 // Formats a scalar as in error texts: "1", "2.5", "True".
 std::string to_text(const of_scalar& scalar);
 

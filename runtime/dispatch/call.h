@@ -109,9 +109,11 @@ struct DTypes {
   of_dtype compute;  // the compute type: float32, float64, int32, int64 or bool
 };
 // Computes the dtypes by the dtype rule of the operator. Throws DTypeError if the operands have no common dtype, or the
-// dtype argument is not a floating-point type where it must be; InvalidArgument if a number does not fit in the dtype
-// of the result that it becomes an element of.
-DTypes resolve_dtypes(const Call& call);
+// dtype argument is not a floating-point type where it must be.
+DTypes dtypes_of(const Call& call);
+// Like dtypes_of(), and converts the numbers that become elements of the result to its dtype, as far as kernels would
+// not do so exactly. Throws InvalidArgument if one does not fit.
+DTypes resolve_dtypes(Call& call);
 
 // Returns the promoted dtype of the operands. Throws DTypeError if they have no common dtype.
 of_dtype promote_operands(const Call& call);

@@ -4,6 +4,7 @@
 
 #include "base/characters.h"
 #include "dispatch/call.h"
+#include "dispatch/values.h"
 #include "tensor/defaults.h"
 
 namespace oneflow {
@@ -77,16 +78,21 @@ of_dtype apply(const Call& call, ResultRule rule) {
       const of_dtype dtype = promote_operands(call);
       return category(dtype) >= Category::kFloating ? dtype : OF_INT64;
     }
+    case ResultRule::kNumbers:
+      return category(promote_operands(call)) >= Category::kFloating ? OF_FLOAT64 : OF_INT64;
   }
   return OF_FLOAT32;
 }
 
-// Throws InvalidArgument if a number that becomes an element of the result does not fit in its dtype.
-void check_held_numbers(const Call& call, of_dtype result) {
+// Throws InvalidArgument if a number that becomes an element of the result does not fit in its dtype. Rounds it to a
+// dtype of 16 bits: kernels compute in float32, and to round it to that first would round twice.
+void convert_held_numbers(Call& call, of_dtype result) {
   for (uint32_t left = call.schema().dtype.held_arguments; left != 0; left &= left - 1) {
     const int argument = std::countr_zero(left);
-    if (is_number(call.arguments[argument]))
-      check_fits(call.number(argument), result, call.schema().arguments[argument].name);
+    of_value& value = call.arguments[argument];
+    if (!is_number(value)) continue;
+    check_fits(scalar_of(value), result, call.schema().arguments[argument].name);
+    if (result == OF_FLOAT16 || result == OF_BFLOAT16) value = to_value(to_double(rounded(scalar_of(value), result)));
   }
 }
 
@@ -110,7 +116,7 @@ of_dtype compute_type(of_dtype dtype) {
   }
 }
 
-DTypes resolve_dtypes(const Call& call) {
+DTypes dtypes_of(const Call& call) {
   const DTypeRule& rule = call.schema().dtype;
   DTypes dtypes;
   for (int i = 0; i < call.schema().result_count; ++i) {
@@ -123,11 +129,19 @@ DTypes resolve_dtypes(const Call& call) {
       dtypes.results[i] = apply(call, rule.results[i]);
     }
   }
-  check_held_numbers(call, dtypes.results[0]);
-  // If the rule requires a floating-point compute type, a floating-point result determines it.
-  const bool computes_result =
-      rule.computes_result || (rule.compute == ResultRule::kFloating && is_floating(dtypes.results[0]));
+  // If the rule may give a floating-point compute type, a floating-point result determines it.
+  const bool may_be_floating = rule.compute == ResultRule::kFloating || rule.compute == ResultRule::kNumbers;
+  const bool computes_result = rule.computes_result || (may_be_floating && is_floating(dtypes.results[0]));
   dtypes.compute = compute_type(computes_result ? dtypes.results[0] : apply(call, rule.compute));
+  // Narrow integers are computed as such, but numbers are not truth values.
+  if (rule.compute == ResultRule::kNumbers && dtypes.compute == OF_INT64 && dtypes.results[0] != OF_BOOL)
+    dtypes.compute = compute_type(dtypes.results[0]);
+  return dtypes;
+}
+
+DTypes resolve_dtypes(Call& call) {
+  const DTypes dtypes = dtypes_of(call);
+  convert_held_numbers(call, dtypes.results[0]);
   return dtypes;
 }
 

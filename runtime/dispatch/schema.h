@@ -51,6 +51,7 @@ enum class ResultRule : int8_t {
   kBool,        // bool
   kInt64,       // int64
   kAccumulate,  // the promoted dtype if it is a floating-point or complex type, else int64
+  kNumbers,     // only for `compute`: the dtype of the result, or float64 for an integer dtype if a number is a float
 };
 
 // An argument of an operator.
@@ -84,12 +85,12 @@ struct FormerSignature {
 // The dtypes of an operator.
 struct DTypeRule {
   ResultRule results[kMaxResults];
-  int override_argument = -1;  // an optional dtype argument, which replaces the rule of the first result
-  bool floating_only = false;  // whether the value of this argument must be a floating-point type
-  ResultRule compute = ResultRule::kPromote;
+  int override_argument = -1;       // an optional dtype argument, which replaces the rule of the first result
+  bool floating_only = false;       // whether the value of this argument must be a floating-point type
   uint32_t held_arguments = 0;      // a bit mask of number arguments that become elements of the first result
-  uint32_t selected_arguments = 0;  // those with which nothing is computed, which may be above the range of int64
-  bool computes_result = true;      // the compute type follows from the first result; otherwise from `compute`
+  uint32_t selected_arguments = 0;  // those that are selected or compared only, which may be above the range of int64
+  ResultRule compute = ResultRule::kPromote;
+  bool computes_result = true;  // the compute type follows from the first result; otherwise from `compute`
 };
 
 // The attribute whose value selects one of several expressions, and its values in the order of the record. The values

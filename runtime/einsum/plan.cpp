@@ -217,7 +217,7 @@ Plan make_plan(const Call& call) {
     plan.shape[static_cast<int>(d)] = sizes[static_cast<size_t>(equation.output[d])];
   count_elements(plan.shape);  // throws if the number of elements overflows
   plan.output = equation.output;
-  plan.dtype = resolve_dtypes(call).results[0];
+  plan.dtype = dtypes_of(call).results[0];
   plan.working = part_dtype(plan.dtype);
   const Network network = make_network(equation, shapes, sizes);
   const Path path = path_of(call, network);

@@ -93,7 +93,7 @@ void check_is_complex(of_dtype result) {
 
 // Returns whether the device has a kernel that computes in complex numbers, and a given result has the result dtype, so
 // that the kernel can write to it without conversion.
-bool has_complex_kernel(const Call& call, of_dtype dtype) {
+bool has_complex_kernel(Call& call, of_dtype dtype) {
   if (!call.schema().holds_for_complex || !call.op.kernel(match_variant(call), dtype, call.device)) return false;
   const of_value& given = call.results[0];
   return given.kind != OF_VALUE_TENSOR || to_tensor(given.as.tensor)->dtype() == resolve_dtypes(call).results[0];

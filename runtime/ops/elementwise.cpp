@@ -118,7 +118,7 @@ void run_with(Call& call, const DTypes& dtypes) {
 }
 
 // Returns whether the caller's tensor has the bytes of `source` once it is copied.
-bool is_same_copy(const Call& call, const Tensor& source) {
+bool is_same_copy(Call& call, const Tensor& source) {
   if (call.results[0].kind != OF_VALUE_TENSOR) return false;
   const Tensor& target = *to_tensor(call.results[0].as.tensor);
   return target.device() == call.device && target.dtype() == source.dtype() &&

@@ -89,6 +89,18 @@ double lowest(of_dtype dtype) {
   }
 }
 
+double largest_below(double number, of_dtype dtype) {
+  const double nearest = to_double(rounded(float_scalar(number), dtype));
+  if (nearest < number) return nearest;
+  constexpr double kLowest = -std::numeric_limits<double>::infinity();
+  if (dtype == OF_FLOAT64) return std::nextafter(nearest, kLowest);
+  if (dtype == OF_FLOAT32) return std::nextafter(static_cast<float>(nearest), static_cast<float>(kLowest));
+  uint16_t bits;
+  write_element(&bits, dtype, float_scalar(nearest));
+  bits = static_cast<uint16_t>(nearest > 0 ? bits - 1 : nearest < 0 ? bits + 1 : 0x8001);
+  return to_double(read_element(&bits, dtype));
+}
+
 double epsilon(of_dtype dtype) {
   switch (dtype) {
     case OF_FLOAT64:

@@ -216,13 +216,18 @@ double epsilon(of_dtype dtype);
 double largest(of_dtype dtype);
 // Returns the lowest number of a real type: negative infinity if the type has it.
 double lowest(of_dtype dtype);
+// Returns the largest number of a floating-point type that is less than a number.
+double largest_below(double number, of_dtype dtype);
 // Returns the element of a tensor that has one as an integer. It waits for the device.
 inline Integer integer(const Tensor& tensor) { return to_int64(item(tensor)); }
 // Returns whether the element of a tensor that has one is not zero. It waits for the device. Where only shapes are
 // inferred there are no elements, and what is checked of them is taken to hold.
 inline bool truth(const Tensor& tensor) { return !tensor.has_memory() || to_double(item(tensor)) != 0; }
-// Returns whether a dtype can represent an integer.
-inline bool fits(Integer value, of_dtype dtype) { return fits(int_scalar(value), dtype); }
+// Returns whether a real dtype can represent an integer.
+inline bool fits(Integer value, of_dtype dtype) {
+  const of_scalar scalar = int_scalar(value);
+  return fits(scalar, dtype) && (!is_floating(dtype) || to_int64(rounded(scalar, dtype)) == value);
+}
 
 // The integers from `start` (inclusive) to `stop` (exclusive) in steps of `step`, for loops. Throws InvalidArgument for
 // a step of 0.

@@ -116,6 +116,16 @@ def gcd(input: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     return torch.gcd(input, other)
 
 
+def linspace(start: float, end: float, steps: int, *, dtype: torch.dtype | None = None) -> torch.Tensor:
+    """Returns PyTorch's numbers; integers between integers are exact, where PyTorch computes in float64."""
+    is_exact = isinstance(start, int) and isinstance(end, int) and dtype is not None
+    if not is_exact or dtype.is_floating_point or dtype.is_complex:
+        return torch.linspace(start, end, steps, dtype=dtype)
+    last = max(steps - 1, 1)
+    sums = [start * (last - i) + end * i for i in range(steps)]
+    return torch.tensor([abs(each) // last * (-1 if each < 0 else 1) for each in sums], dtype=dtype)
+
+
 def logspace(
     start: float, end: float, steps: int, base: float = 10.0, *, dtype: torch.dtype | None = None
 ) -> torch.Tensor:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
 
@@ -51,3 +53,8 @@ def unique_consecutive(input: torch.Tensor, **options: bool | int) -> torch.Tens
 def groups_of_equals(input: torch.Tensor, consecutive: bool, dim: int | None = None) -> tuple[torch.Tensor, ...]:
     function = torch.unique_consecutive if consecutive else torch.unique
     return function(input, return_inverse=True, return_counts=True, dim=dim)
+
+
+def searchsorted_number(sorted_sequence: torch.Tensor, input: float, **options: Any) -> torch.Tensor:
+    """Returns PyTorch's position, found in float64: PyTorch rounds the number to the type of the sequence."""
+    return torch.searchsorted(sorted_sequence.double(), torch.tensor(input, dtype=torch.float64), **options)

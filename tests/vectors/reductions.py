@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -134,3 +135,35 @@ def quantiles(
 ) -> torch.Tensor:
     function = torch.nanquantile if ignore_nan else torch.quantile
     return function(input, q, dim, keepdim, interpolation=interpolation)
+
+
+def _beside_infinities(
+    function: Callable[..., torch.Tensor],
+    input: torch.Tensor,
+    q: float,
+    dim: int | None,
+    keepdim: bool,
+    interpolation: str,
+) -> torch.Tensor:
+    """Returns PyTorch's quantile, or a mean of its neighbours where their difference is not finite."""
+
+    def found(kind: str) -> torch.Tensor:
+        return function(input, q, dim, keepdim, interpolation=kind)
+
+    if interpolation not in ("linear", "midpoint"):
+        return found(interpolation)
+    low, high = found("lower"), found("higher")
+    mean = torch.where(low == high, low, 0.5 * low + 0.5 * high)
+    return torch.where(torch.isfinite(high - low), found(interpolation), mean)
+
+
+def quantile(
+    input: torch.Tensor, q: float, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> torch.Tensor:
+    return _beside_infinities(torch.quantile, input, q, dim, keepdim, interpolation)
+
+
+def nanquantile(
+    input: torch.Tensor, q: float, dim: int | None = None, keepdim: bool = False, *, interpolation: str = "linear"
+) -> torch.Tensor:
+    return _beside_infinities(torch.nanquantile, input, q, dim, keepdim, interpolation)

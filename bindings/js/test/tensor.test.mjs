@@ -26,6 +26,10 @@ test('the option dtype converts the data', () => {
   assert.deepEqual(flow.tensor([0, 2], {dtype: 'bool'}).toArray(), [false, true]);
   assert.deepEqual(flow.tensor([0.1], {dtype: 'float16'}).toArray(), [0.0999755859375]);
   assert.deepEqual(flow.tensor([1.001], {dtype: 'bfloat16'}).toArray(), [1]);
+  const tie = 1 + 2 ** -11 + 2 ** -40; // rounded to float32, it is the middle between two numbers of float16
+  for (const found of [flow.tensor([tie], {dtype: 'float16'}), flow.full([1], tie, {dtype: 'float16'})]) {
+    assert.deepEqual(found.toArray(), [1 + 2 ** -10]);
+  }
   assert.deepEqual(flow.tensor([1.7, -1.7], {dtype: 'int32'}).toArray(), [1, -1]);
   checkFailure(
     () => flow.tensor([300], {dtype: 'uint8'}), flow.InvalidArgument,

@@ -1,5 +1,7 @@
 #include "buffer.h"
 
+#include <oneflow/autograd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -236,6 +238,10 @@ int get_tensor_buffer(PyObject* self, Py_buffer* view, int flags) {
   if (format_of(dtype) == nullptr) {
     PyErr_Format(PyExc_BufferError, "the buffer protocol has no format for %s; cast to float32 first",
                  of_dtype_name(dtype));
+    return -1;
+  }
+  if (of_tensor_requires_grad(handle)) {
+    PyErr_SetString(PyExc_BufferError, "the tensor requires a gradient, which buffers do not have; detach it first");
     return -1;
   }
   if (!fits_request(info, flags)) return -1;

@@ -2,6 +2,8 @@
 
 #include "dlpack.h"
 
+#include <oneflow/autograd.h>
+
 #include <algorithm>
 #include <cstdint>
 
@@ -171,6 +173,10 @@ PyObject* dlpack(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObje
       !is_own_device(self, call.objects[2])) {
     return nullptr;
   }
+  if (of_tensor_requires_grad(handle_of(self))) {
+    PyErr_SetString(PyExc_BufferError, "__dlpack__: the tensor requires a gradient; detach it first");
+    return nullptr;
+  }
   const of_value& copy = call.values[3];
   if (copy.kind == OF_VALUE_BOOL && !copy.as.boolean && has_negative_stride(handle_of(self))) {
     PyErr_SetString(PyExc_BufferError, "__dlpack__: negative strides cannot be exported without a copy");
@@ -226,7 +232,7 @@ std::vector<PyMethodDef> dlpack_methods() {
           "__dlpack__($self, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
           "Returns a DLPack capsule over the memory of the tensor, or over a copy with copy=True. Tensors with\n"
           "negative strides are copied, because not every consumer supports them; copy=False raises BufferError\n"
-          "for these."),
+          "for these. A tensor that requires a gradient raises BufferError: it must be detached first."),
       {"__dlpack_device__", dlpack_device, METH_NOARGS,
        "__dlpack_device__($self)\n--\n\nReturns the device as DLPack's device type and index."},
   };

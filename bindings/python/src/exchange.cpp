@@ -1,5 +1,7 @@
 // Conversion from and to NumPy arrays through the buffer protocol, without linking NumPy.
 
+#include <oneflow/autograd.h>
+
 #include "arguments.h"
 #include "buffer.h"
 #include "errors.h"
@@ -22,6 +24,9 @@ PyObject* numpy_function(const char* name, PyObject** cached) {
 PyObject* to_numpy(PyObject* self, PyObject* dtype, PyObject* copy) {
   const of_dtype own = of_tensor_dtype(handle_of(self));
   if (own == OF_BFLOAT16) return raise(OF_DTYPE_ERROR, "numpy: NumPy has no bfloat16; cast to float32 first");
+  if (of_tensor_requires_grad(handle_of(self)))
+    return raise(OF_INVALID_ARGUMENT,
+                 "numpy: the tensor requires a gradient, which arrays do not have; detach it first");
   static PyObject *asarray = nullptr, *array_function = nullptr;
   PyObject* share = numpy_function("asarray", &asarray);
   Ref view(share != nullptr ? PyMemoryView_FromObject(self) : nullptr);
@@ -69,7 +74,9 @@ std::vector<PyMethodDef> exchange_methods() {
       {"numpy", numpy, METH_NOARGS,
        "numpy($self)\n--\n\n"
        "Returns a NumPy array over the memory of the tensor, which lives as long as the array.\n\n"
-       "Raises DTypeError for bfloat16, which NumPy lacks, and DeviceError for memory that the host cannot access."},
+       "Raises DTypeError for bfloat16, which NumPy lacks, InvalidArgument for a tensor that requires a gradient, "
+       "which\n"
+       "must be detached first, and DeviceError for memory that the host cannot access."},
       fast_method("__array__", array,
                   "__array__($self, dtype=None, copy=None)\n--\n\nImplements numpy.asarray(); see numpy()."),
   };

@@ -48,6 +48,17 @@ class ConstructionTest < OneFlowTest
     end
   end
 
+  # Numbers were rounded to float32 first, which gave the neighbour below.
+  def test_numbers_are_rounded_once_to_16_bits
+    tie = 1 + (2.0**-11) + (2.0**-40)
+    x = OneFlow.zeros(1, dtype: :float16)
+    x[0] = tie
+    [x, tensor([tie], dtype: :float16), OneFlow.full([1], tie, dtype: :float16)].each do |found|
+      assert_equal [1 + (2.0**-10)], found.to_a
+    end
+    assert_equal [1 + (2.0**-7)], tensor([1 + (2.0**-8) + (2.0**-40)], dtype: :bfloat16).to_a
+  end
+
   def test_conversions
     assert_equal [1, -1, 0], tensor([1.9, -1.9, false], dtype: :int32).to_a
     assert_equal [true, false, true], tensor([2, 0, Float::NAN], dtype: :bool).to_a

@@ -25,7 +25,7 @@ MARGIN = 8  # columns before a field in the table of schemas
 _RESULTS = {
     ResultRule.PROMOTE: "kPromote", ResultRule.SAME: "kSame", ResultRule.LAST: "kLast",
     ResultRule.FLOATING: "kFloating", ResultRule.BOOL: "kBool", ResultRule.INT64: "kInt64",
-    ResultRule.ACCUMULATE: "kAccumulate",
+    ResultRule.ACCUMULATE: "kAccumulate", ResultRule.NUMBERS: "kNumbers",
 }  # fmt: skip
 
 
@@ -309,7 +309,11 @@ class OperatorSource:
                 fields.append(".floating_only = true")
         if rule.holds:
             fields.append(f".held_arguments = {self._mask(rule.holds)}")
-        if selected := [name for name in rule.holds if self.op.kind.only_selects(name)]:
+        kind = self.op.kind
+        selected = {name: None for name in rule.holds if kind.only_selects(name)}
+        if kind.comparison(self.op):
+            selected |= {a.name: None for a in self.op.signature.arguments if a.type.base is base_types.OPERAND}
+        if selected:
             fields.append(f".selected_arguments = {self._mask(selected)}")
         compute = rule.compute
         if compute is None and rule.results[0] in (ResultRule.BOOL, ResultRule.INT64):

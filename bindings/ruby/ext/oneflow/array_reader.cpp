@@ -127,7 +127,7 @@ of_dtype NestedArray::element_dtype(VALUE value, const Number& number) {
 }
 
 of_dtype NestedArray::stored_dtype(of_dtype dtype) {
-  return dtype == OF_FLOAT16 || dtype == OF_BFLOAT16 ? OF_FLOAT32 : dtype;
+  return dtype == OF_FLOAT16 || dtype == OF_BFLOAT16 ? OF_FLOAT64 : dtype;
 }
 
 void NestedArray::write(const Number& number, VALUE source, of_dtype dtype, char* to) const {

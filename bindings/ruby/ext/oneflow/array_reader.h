@@ -27,7 +27,8 @@ class NestedArray {
   // InvalidArgument for numbers that do not fit `dtype`, DTypeError for Complex numbers if `dtype` is real.
   void read(VALUE data, of_dtype dtype, void* memory);
 
-  // Returns the dtype in which read() writes elements of `dtype`: float32 for float16 and bfloat16, else `dtype`.
+  // Returns the dtype in which read() writes elements of `dtype`: float64 for float16 and bfloat16, which the
+  // runtime rounds, else `dtype`.
   static of_dtype stored_dtype(of_dtype dtype);
 
   int rank() const { return rank_; }

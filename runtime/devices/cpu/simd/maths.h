@@ -396,6 +396,23 @@ static inline T gcd(T a, T b) {
   return static_cast<T>(divisor);
 }
 
+// Returns the number at `index` of those from `start` to `end` in `steps` equal steps, from the nearer end on. Integers
+// are truncated towards zero; their quotients are subtracted, as the difference of two integers may overflow.
+template <class T>
+static inline T spaced(T start, T end, int64_t index, T steps) {
+  if constexpr (is_floating<T>) {
+    const T at = static_cast<T>(index), step = (end - start) / steps;
+    return at < (steps + T{1}) / T{2} ? start + at * step : end - (steps - at) * step;
+  } else {
+    bool failed;
+    const int64_t last = end, first = start, count = steps;
+    const auto quotient = static_cast<uint64_t>(floordiv(last, count, failed)) - floordiv(first, count, failed);
+    const int64_t rest = index * (remainder(last, count, failed) - remainder(first, count, failed));
+    const auto floor = static_cast<int64_t>(first + index * quotient + floordiv(rest, count, failed));
+    return static_cast<T>(floor + (floor < 0 && rest % count != 0));
+  }
+}
+
 // shift_left() and shift_right(): a negative amount, or one of at least the type's width, shifts out every bit.
 template <class T>
 static inline T shift_left(T value, T by) {

@@ -209,3 +209,24 @@ OF_DEVICE T of_floordiv(T a, T b, bool* failed) {
   return of_differ_in_sign(rest, b) ? (T)(quotient - 1) : quotient;
 #endif
 }
+
+#if T_FLOATING
+// Returns the number at `index` of those from `start` to `end` in `steps` equal steps, from the nearer end on.
+OF_DEVICE T of_spaced(T start, T end, int64_t index, T steps) {
+  const T at = (T)index, step = (end - start) / steps;
+  return at < (steps + (T)1) / (T)2 ? start + at * step : end - (steps - at) * step;
+}
+#else
+// Returns such a number, truncated towards zero, from quotients and remainders: the difference of two integers may
+// overflow. Divisions are rounded down.
+OF_DEVICE T of_spaced(T start, T end, int64_t index, T steps) {
+  const int64_t count = (int64_t)steps;
+  const int64_t first_rest = ((int64_t)start % count + count) % count,
+                last_rest = ((int64_t)end % count + count) % count;
+  const int64_t first = ((int64_t)start - first_rest) / count, last = ((int64_t)end - last_rest) / count;
+  const int64_t scaled = index * (last_rest - first_rest), rest = (scaled % count + count) % count;
+  const uint64_t below = (uint64_t)index * ((uint64_t)last - (uint64_t)first) + (uint64_t)((scaled - rest) / count);
+  const int64_t floored = (int64_t)((uint64_t)(int64_t)start + below);
+  return (T)(floored < 0 && rest != 0 ? floored + 1 : floored);
+}
+#endif
