@@ -404,12 +404,11 @@ static inline T spaced(T start, T end, int64_t index, T steps) {
     const T at = static_cast<T>(index), step = (end - start) / steps;
     return at < (steps + T{1}) / T{2} ? start + at * step : end - (steps - at) * step;
   } else {
-    bool failed;
-    const int64_t last = end, first = start, count = steps;
-    const auto quotient = static_cast<uint64_t>(floordiv(last, count, failed)) - floordiv(first, count, failed);
-    const int64_t rest = index * (remainder(last, count, failed) - remainder(first, count, failed));
-    const auto floor = static_cast<int64_t>(first + index * quotient + floordiv(rest, count, failed));
-    return static_cast<T>(floor + (floor < 0 && rest % count != 0));
+    const int64_t from = start, to = end, count = steps;
+    const auto whole = static_cast<uint64_t>(to / count) - static_cast<uint64_t>(from / count);
+    const int64_t scaled = index * (to % count - from % count), rest = scaled % count;
+    const auto floor = static_cast<int64_t>(from + index * whole + scaled / count - (rest < 0));
+    return static_cast<T>(floor + (floor < 0 && rest != 0));
   }
 }
 

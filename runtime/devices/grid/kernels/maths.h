@@ -218,15 +218,13 @@ OF_DEVICE T of_spaced(T start, T end, int64_t index, T steps) {
 }
 #else
 // Returns such a number, truncated towards zero, from quotients and remainders: the difference of two integers may
-// overflow. Divisions are rounded down.
+// overflow.
 OF_DEVICE T of_spaced(T start, T end, int64_t index, T steps) {
-  const int64_t count = (int64_t)steps;
-  const int64_t first_rest = ((int64_t)start % count + count) % count,
-                last_rest = ((int64_t)end % count + count) % count;
-  const int64_t first = ((int64_t)start - first_rest) / count, last = ((int64_t)end - last_rest) / count;
-  const int64_t scaled = index * (last_rest - first_rest), rest = (scaled % count + count) % count;
-  const uint64_t below = (uint64_t)index * ((uint64_t)last - (uint64_t)first) + (uint64_t)((scaled - rest) / count);
-  const int64_t floored = (int64_t)((uint64_t)(int64_t)start + below);
-  return (T)(floored < 0 && rest != 0 ? floored + 1 : floored);
+  const int64_t from = (int64_t)start, to = (int64_t)end, count = (int64_t)steps;
+  const uint64_t whole = (uint64_t)(to / count) - (uint64_t)(from / count);
+  const int64_t scaled = index * (to % count - from % count), rest = scaled % count;
+  const uint64_t below = (uint64_t)index * whole + (uint64_t)(scaled / count - (rest < 0));
+  const int64_t floored = (int64_t)((uint64_t)from + below);
+  return (T)(floored + (floored < 0 && rest != 0));
 }
 #endif
