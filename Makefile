@@ -158,10 +158,9 @@ TEST_STEPS := lint test-codegen test-runtime test-capi test-sanitizers test-whol
 
 # While the compiler works, packages are downloaded, and the oracles run.
 .PHONY: test prepare-test test-inputs
-prepare-test:
-	@$(MAKE) --no-print-directory -j2 build-tests test-inputs
-test-inputs: vectors # one installation after the other, because they write to the same folder
-	@$(MAKE) --no-print-directory $(VENV)/.packages
+prepare-test: codegen
+	@$(MAKE) --no-print-directory test-inputs & $(MAKE) --no-print-directory build-tests; wait $$!
+test-inputs: vectors $(VENV)/.packages
 test: prepare-test ## Run all tests
 	@$(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs $(TEST_STEPS)
 

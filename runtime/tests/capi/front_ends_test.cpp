@@ -83,8 +83,6 @@ TEST(FrontEndTest, NamesAreNearIfAThirdOfTheirBytesDiffers) {
   EXPECT_EQ(nearest("type-d"), -1);
   EXPECT_EQ(nearest("dtyp"), 2);
   EXPECT_EQ(nearest(""), -1);
-  const char* const letters[] = {"x", "y"};
-  EXPECT_EQ(of_nearest_name("q", letters, 2), -1) << "nothing of the word would be left";
   EXPECT_EQ(nearest(nullptr), -1);
   EXPECT_EQ(nearest(std::string(100'000, 'd').c_str()), -1);
   const char* letters[] = {"k", "p", "kind"};
