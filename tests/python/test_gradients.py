@@ -645,6 +645,19 @@ def test_complex_gradients_follow_pytorch() -> None:
         np.testing.assert_allclose(array(found.grad), expected.grad.numpy(), rtol=1e-12)
 
 
+def test_the_gradient_of_a_view_as_real_may_have_any_layout() -> None:
+    """That of a sum is expanded, that of a slice may begin at an odd position: neither has a complex view."""
+    values = np.array([1 + 2j, -3.5j])
+    for program, expected in (
+        (lambda parts: parts.sum(), [1 + 1j, 1 + 1j]),
+        (lambda parts: (flow.cat([flow.zeros(1, dtype="float64"), parts.flatten()]) * 3).sum(), [3 + 3j, 3 + 3j]),
+        (lambda parts: (parts.T * flow.tensor([[1.0, 2.0], [3.0, 4.0]])).sum(), [1 + 3j, 2 + 4j]),
+    ):
+        z = flow.tensor(values).requires_grad_()
+        program(flow.view_as_real(z)).backward()
+        assert z.grad.tolist() == expected
+
+
 # ------------------------------------------------------------------------------------------------ lifetimes
 
 
