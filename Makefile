@@ -97,9 +97,13 @@ front-ends: codegen $(addprefix before-build-,$(BINDINGS)) # liboneflow and the 
 build: front-ends ## Generate, compile, and make the front ends loadable from this folder
 	@$(MAKE) --no-print-directory $(addprefix build-device-,$(DEVICES))
 
+# Which test programs of cmake/TestPrograms.cmake are built here: `make test` runs the others with the sanitizers only.
+TEST_PROGRAMS ?= tests
+test: export TEST_PROGRAMS := optimised_tests
+
 .PHONY: build-tests
 build-tests: build # the test programs, and what packages contain
-	@cmake --build $(BUILD) --target tests
+	@cmake --build $(BUILD) --target $(TEST_PROGRAMS)
 	@$(MAKE) --no-print-directory payload
 
 # ------------------------------------------------------------------------------------------------ demo
@@ -167,10 +171,10 @@ test: prepare-test ## Run all tests
 .PHONY: test-long
 test-long: prepare-test $(VENV)/.models ## Run all conformance vectors on every device, in every front end and on arm64, models of packages, deployments, and more of each fuzzer
 	@ONEFLOW_VECTORS=all FUZZ_INPUTS=200000 $(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs \
-		test-deploy test-guides test-sanitizers test-capi test-threads test-commnet-long $(addprefix test-,$(BINDINGS)) \
-		test-models test-arm64 test-fuzz
+		test-deploy test-guides test-runtime test-sanitizers test-capi test-threads test-commnet-long \
+		$(addprefix test-,$(BINDINGS)) test-models test-arm64 test-fuzz test-fuzz-onnx
 
-.PHONY: test-codegen test-runtime test-capi test-sanitizers test-threads test-commnet test-commnet-long test-fuzz test-whole test-guides test-models test-deploy test-arm64
+.PHONY: test-codegen test-runtime test-capi test-sanitizers test-threads test-commnet test-commnet-long test-fuzz test-fuzz-onnx test-whole test-guides test-models test-deploy test-arm64
 $(TEST_STEPS): $(VENV)/.test
 test-capi $(addprefix test-,$(BINDINGS)): export ONEFLOW_DEVICE_PATH := $(TEST_DEVICES)
 # The conformance vectors that each front end replays: a sample, and its share of the random equations.
@@ -180,20 +184,22 @@ $(foreach name,$(BINDINGS),$(eval test-$(name): export ONEFLOW_VECTORS ?= $(word
 test-codegen: # the generator
 	@$(PYTHON) -m pytest tests/codegen
 test-runtime: # unit tests in C++, of code that no front end reaches
-	@ctest --test-dir $(BUILD) --verbose --no-tests=error --parallel $$(nproc)
+	@ctest --test-dir $(BUILD) --verbose --no-tests=error --parallel $$(nproc) \
+		$(if $(filter optimised_tests,$(TEST_PROGRAMS)),--label-regex optimised)
 test-capi: # vectors and invalid input through the C API; programs built against the installed tree
 	@$(PYTHON) -m pytest tests/capi
 test-sanitizers: # test-runtime and the programs of test-capi under AddressSanitizer and UndefinedBehaviorSanitizer
 	@tools/test_sanitized.sh
 test-threads: # unit tests of the runtime under ThreadSanitizer
 	@tools/test_threads.sh
-# How many inputs each fuzzer tries; loading a model takes ten times as long as the others.
+# How many inputs each fuzzer tries.
 FUZZ_INPUTS ?= 40000
-test-fuzz: # random equations, damaged files, ONNX models, and frames of strangers, under the sanitizers
+test-fuzz: # random equations, damaged files, and frames of strangers, under the sanitizers
 	@tools/fuzz_einsum.sh $(FUZZ_INPUTS)
 	@tools/fuzz_files.sh $(FUZZ_INPUTS)
-	@tools/fuzz_onnx.sh $$(($(FUZZ_INPUTS) / 10))
 	@COMMNET_BUILD_FOLDER=$(CURDIR)/build-fuzz/commnet commnet/tools/fuzz.sh $(FUZZ_INPUTS) handshake frames
+test-fuzz-onnx: # ONNX models, under the sanitizers; to load one takes ten times as long as an input of the others
+	@tools/fuzz_onnx.sh $$(($(FUZZ_INPUTS) / 10))
 test-whole: # across languages: adding an operator, packages, einsum, documentation
 	@$(PYTHON) -m pytest tests/whole tests/einsum --ignore tests/whole/test_deploy.py
 test-arm64: vectors # the vectors in C, cross-compiled and on an emulated processor

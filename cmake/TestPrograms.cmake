@@ -1,6 +1,16 @@
-# add_test_program(NAME SOURCE...): a program of GoogleTest cases. `--target tests` builds it, ctest runs it in two parts: a
-# process for each case would take longer to start than most cases run.
+# Programs of tests, which `--target tests` builds. `make test` builds and runs all that are linked from C++ with the
+# sanitizers, and only `--target optimised_tests` as users have the code.
+add_custom_target(tests)
+add_custom_target(optimised_tests)
 
+# add_optimised_tests(TARGET...): adds programs and plugins to both targets.
+function(add_optimised_tests)
+  add_dependencies(tests ${ARGN})
+  add_dependencies(optimised_tests ${ARGN})
+endfunction()
+
+# add_test_program(NAME SOURCE...): a program of GoogleTest cases. ctest runs it in two parts: a process for each case would
+# take longer to start than most cases run.
 function(add_test_program name)
   find_package(GTest REQUIRED)
   find_package(Threads REQUIRED)

@@ -159,9 +159,9 @@ def test_plugin_in_another_folder(tmp_path: Path) -> None:
     run(program, tmp_path / "programs", PYTHONPATH=str(package / "python"))
 
 
-@pytest.mark.parametrize("operator", ["gelu", "sum", "cumsum", "sort", "index_select"])
+@pytest.mark.parametrize("operator", ["gelu", "sum"])
 def test_optimised_kernels(operator: str, tmp_path: Path) -> None:
-    """Replays vectors of several kinds. The other steps run kernels that the driver does not optimise."""
+    """Replays vectors of two kinds. The other steps of `make test` run kernels that the driver does not optimise."""
     own = {"POCL_CACHE_DIR": str(tmp_path), "POCL_EXTRA_BUILD_FLAGS": ""}
     vectors = ROOT / "tests" / "generated" / "vectors" / f"{operator}.json"
     command = [BUILD / "bin" / "capi_replay", ROOT / "tests" / "devices.json", vectors]
