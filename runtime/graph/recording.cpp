@@ -63,6 +63,8 @@ void enter(of_layer_call& state) {
   Call& call = state.call;
   Recording* const recording = recording_of(call);
   if (!recording || call.infer_only) return next_layer(state, OF_BODY_HIDDEN);
+  if (!recording->is_of_this_thread())
+    fail(OF_UNSUPPORTED, "values of a graph can be used only by the thread that captures it");
   const bool is_constant = recording->constant_calls() && !is_symbolic(call);
   if (is_constant) return is_read(call) ? next_layer(state, OF_BODY_HIDDEN) : recording->constant_calls()->run(state);
   if (is_read(call)) {

@@ -49,7 +49,7 @@ class ConstantCalls {
 using Kept = std::optional<std::set<const Operator*>>;
 
 // The calls of one run. Its values are tensors without memory, which carry their numbers; other tensors that it uses
-// are constants. Used by one thread at a time.
+// are constants.
 class Recording final : public RefCounted<Recording> {
  public:
   // With `constants`, which must outlive the recording, calls whose operands are no values are computed at once, and
@@ -67,6 +67,8 @@ class Recording final : public RefCounted<Recording> {
   // Makes an end: the tensors of its values cannot be used any more.
   void end() { is_open_ = false; }
   bool is_open() const { return is_open_; }
+  // Returns whether this thread has created it, the only one that may record calls.
+  bool is_of_this_thread() const { return pthread_equal(thread_, pthread_self()); }
   ConstantCalls* constant_calls() const { return constant_calls_; }
   // Returns whether the calls in the body of an operator are recorded in place of its call.
   bool expands(const Operator& op) const;
@@ -91,6 +93,7 @@ class Recording final : public RefCounted<Recording> {
 
   ConstantCalls* const constant_calls_;
   const Kept kept_;
+  const pthread_t thread_ = pthread_self();
   std::atomic<bool> is_open_ = true;
   std::vector<RecordedValue> values_;
   std::vector<Node> nodes_;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,19 @@ import pytest
 import oneflow_py as flow
 
 ROOT = Path(__file__).parents[2]
+
+
+def test_values_belong_to_the_thread_that_captures() -> None:
+    """Several threads wrote to one recording."""
+
+    def call_elsewhere(x: flow.Tensor) -> flow.Tensor:
+        with ThreadPoolExecutor(4) as pool:
+            for refused in [pool.submit(flow.add, x, 1) for _ in range(40)]:
+                with pytest.raises(flow.Unsupported, match="only by the thread that captures it"):
+                    refused.result()
+        return x * 2
+
+    assert flow.graph.capture(call_elsewhere, flow.ones(2))(flow.ones(2)).tolist() == [2.0, 2.0]
 
 
 def test_backward_is_recorded() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -152,6 +153,10 @@ STEPS = (
 )  # fmt: skip
 
 
+# Gradients that read the operand, which may have been overwritten, where PyTorch's read the result (docs/semantics.md).
+READS_OPERAND = re.compile("which the gradient of (tanh|sigmoid) reads, was changed")
+
+
 @settings(deadline=None, max_examples=250)
 @given(st.integers(0, 2**32), st.integers(2, 30))
 def test_gradients_of_random_programs(seed: int, length: int) -> None:
@@ -173,6 +178,8 @@ def test_gradients_of_random_programs(seed: int, length: int) -> None:
     try:
         found = flow.grad(ours, [leaf[0] for leaf in program.leaves], allow_unused=True)
     except flow.Error as error:
+        if READS_OPERAND.search(str(error)):
+            return
         raise AssertionError(f"{error}\n{listing}") from None
     for one, other in zip(found, expected, strict=True):
         want = np.zeros(()) if other is None else other.numpy()

@@ -19,7 +19,8 @@ DTYPES = {"float32": (2e-5, 2e-6), "float64": (1e-10, 1e-12)}
 
 def close(found: flow.Tensor, expected: torch.Tensor, dtype: str) -> None:
     relative, absolute = DTYPES[dtype]
-    np.testing.assert_allclose(found.numpy(), expected.detach().numpy(), relative, absolute * expected.numel() ** 0.5)
+    one, other = found.detach().numpy(), expected.detach().numpy()
+    np.testing.assert_allclose(one, other, relative, absolute * expected.numel() ** 0.5)
 
 
 def drawn(seed: int, *shape: int, dtype: str) -> np.ndarray:
@@ -61,7 +62,7 @@ def test_layer_norm(length: int, rows: int, dtype: str, has_weight: bool, has_bi
     steepest = float((arrays[0].astype("float64").var(1) + 1e-5).min() ** -0.5)
     for one, other in [(found, expected), *grads]:
         size = max(1.0, float(other.detach().abs().max())) * max(1.0, steepest)
-        np.testing.assert_allclose(one.numpy(), other.detach().numpy(), 10 * relative, 50 * absolute * size)
+        np.testing.assert_allclose(one.detach().numpy(), other.detach().numpy(), 10 * relative, 50 * absolute * size)
 
 
 @pytest.mark.parametrize("name", ["softmax", "log_softmax"])

@@ -116,6 +116,15 @@ def gcd(input: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     return torch.gcd(input, other)
 
 
+def arange(start: float, end: float, step: float = 1, *, dtype: torch.dtype | None = None) -> torch.Tensor:
+    """Returns PyTorch's numbers, which it computes in the type of the result; here, integers are rounded at the end."""
+    if all(isinstance(each, int) for each in (start, end, step)):
+        return torch.tensor(range(start, end, step), dtype=torch.int64).to(dtype or torch.int64)
+    if dtype is None or dtype.is_floating_point or dtype.is_complex:
+        return torch.arange(start, end, step, dtype=dtype)
+    return torch.arange(start, end, step, dtype=torch.float64).to(torch.int64).to(dtype)
+
+
 def linspace(start: float, end: float, steps: int, *, dtype: torch.dtype | None = None) -> torch.Tensor:
     """Returns PyTorch's numbers; integers between integers are exact, where PyTorch computes in float64."""
     is_exact = isinstance(start, int) and isinstance(end, int) and dtype is not None
@@ -138,8 +147,11 @@ def logspace(
 class _ExpDifference(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, input: torch.Tensor, other: torch.Tensor, share: float) -> torch.Tensor:
-        found = torch.exp(input - other)
-        if not found.is_complex():
+        difference = input - other
+        if difference.is_complex():  # NumPy has the standard's values beside infinities and NaN
+            found = torch.from_numpy(numpy.asarray(numpy.exp(difference.detach().resolve_conj().numpy())))
+        else:
+            found = torch.exp(difference)
             is_equal = (input == other).expand_as(found)
             found[is_equal & (input == math.inf)] = 1
             found[is_equal & (input == -math.inf)] = share

@@ -56,5 +56,7 @@ def groups_of_equals(input: torch.Tensor, consecutive: bool, dim: int | None = N
 
 
 def searchsorted_number(sorted_sequence: torch.Tensor, input: float, **options: Any) -> torch.Tensor:
-    """Returns PyTorch's position, found in float64: PyTorch rounds the number to the type of the sequence."""
-    return torch.searchsorted(sorted_sequence.double(), torch.tensor(input, dtype=torch.float64), **options)
+    """Returns PyTorch's position of a number of the sequence's type; among integers, a fraction is not rounded."""
+    if not sorted_sequence.is_floating_point():
+        sorted_sequence = sorted_sequence.double()
+    return torch.searchsorted(sorted_sequence, torch.tensor(input, dtype=sorted_sequence.dtype), **options)

@@ -138,6 +138,19 @@ test('many runs at once', async () => {
   results.forEach((result, i) => assert.deepEqual(plain(result), plain(fn(inputs[i]))));
 });
 
+test('values belong to the thread that captures', async () => {
+  let found;
+  const graph = capture((x) => {
+    found = Promise.allSettled(Array.from({length: 40}, () => flow.addAsync(x, 1)));
+    return x.mul(2);
+  }, flow.ones([2]));
+  assert.deepEqual(graph.run(flow.ones([2])).toArray(), [2, 2]);
+  for (const {reason} of await found) {
+    assert.ok(reason instanceof flow.Unsupported);
+    assert.match(reason.message, /only by the thread that captures it$/);
+  }
+});
+
 test('no use of a value ends the process', () => {
   const printed = runAlone(`
     const attempt = (use) => {

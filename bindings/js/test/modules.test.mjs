@@ -60,7 +60,7 @@ test('exported and declared names are the same', () => {
     'DType', 'Integer', 'Integers', 'Scalar', 'Complex', 'Nested', 'TypedArray', 'Index', 'TensorOptions', 'Float',
     'PrintOptions', 'DeviceLike', 'MemoryStats', 'Labels', 'Shaped', 'EinsumOptions', 'EinsumPath', 'EinsumExpression',
     'RandomState', 'TensorLike', 'Profile', 'ProfileEntry', 'BackwardOptions', 'FunctionContext', 'TensorTree',
-    'SaveOptions', 'ReadFileOptions', 'LoadOptions', 'TensorInfo', 'ClosenessOptions',
+    'SaveOptions', 'ReadFileOptions', 'LoadOptions', 'LoadGraphOptions', 'TensorInfo', 'ClosenessOptions',
     'CaptureOptions', 'RunOptions', 'GraphValue', 'SizeRange', 'OnnxLoadOptions',
     'OnnxSaveOptions', 'OptimizeOptions', 'OptimizeReport', 'PassReport', 'PassInfo', 'RuleOptions', 'GraphWork',
     'OperatorCost',

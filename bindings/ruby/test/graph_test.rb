@@ -465,6 +465,14 @@ class GraphTest < OneFlowTest
     STDOUT.puts "alive"
   RUBY
 
+  def test_values_belong_to_the_thread_that_captures
+    graph = capture(ones(2)) do |x|
+      Thread.new { assert_raises(OneFlow::Unsupported) { x + 1 } }.join
+      x * 2
+    end
+    assert_equal [2.0, 2.0], graph.call(ones(2)).to_a
+  end
+
   def test_no_use_of_a_value_ends_the_process
     assert_equal ["alive"], run_alone(SWEEP, {})
   end
