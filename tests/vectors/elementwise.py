@@ -117,9 +117,14 @@ def gcd(input: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
 
 
 def arange(start: float, end: float, step: float = 1, *, dtype: torch.dtype | None = None) -> torch.Tensor:
-    """Returns PyTorch's numbers, which it computes in the type of the result; here, integers are rounded at the end."""
+    """Returns PyTorch's numbers, which it computes in the type of the result; here, integers are rounded at the end.
+
+    Rejects fractions as truth values.
+    """
     if all(isinstance(each, int) for each in (start, end, step)):
         return torch.tensor(range(start, end, step), dtype=torch.int64).to(dtype or torch.int64)
+    if dtype == torch.bool:
+        raise RuntimeError("fractions would be rounded")
     if dtype is None or dtype.is_floating_point or dtype.is_complex:
         return torch.arange(start, end, step, dtype=dtype)
     return torch.arange(start, end, step, dtype=torch.float64).to(torch.int64).to(dtype)
@@ -147,11 +152,12 @@ def logspace(
 class _ExpDifference(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, input: torch.Tensor, other: torch.Tensor, share: float) -> torch.Tensor:
-        difference = input - other
-        if difference.is_complex():  # NumPy has the standard's values beside infinities and NaN
-            found = torch.from_numpy(numpy.asarray(numpy.exp(difference.detach().resolve_conj().numpy())))
+        if input.is_complex():  # NumPy has the standard's values beside infinities and NaN
+            one, two = (each.detach().resolve_conj().numpy() for each in (input, other))
+            with numpy.errstate(all="ignore"):
+                found = torch.from_numpy(numpy.asarray(numpy.exp(one - two)))
         else:
-            found = torch.exp(difference)
+            found = torch.exp(input - other)
             is_equal = (input == other).expand_as(found)
             found[is_equal & (input == math.inf)] = 1
             found[is_equal & (input == -math.inf)] = share
