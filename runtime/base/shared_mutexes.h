@@ -26,7 +26,9 @@ class SharedMutexes {
     Mutex() : ForkSafe(level) {}
   };
 
-  Mutex mutexes_[16];  // so many that threads which use different objects seldom meet
+  // So many that threads which use different objects seldom meet, and so few that ThreadSanitizer can follow a fork,
+  // which locks the mutexes of all levels: at most 64.
+  Mutex mutexes_[8];
 };
 
 }  // namespace oneflow

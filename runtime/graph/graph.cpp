@@ -73,11 +73,13 @@ void check_example(const NamedSize& size) {
 
 Graph::Graph(Program program) : program_(std::move(program)), description_(program_) {}
 
-Graph::~Graph() = default;
+Graph::~Graph() { delete listing_.load(); }
 
 const Listing& Graph::listing() const {
-  std::call_once(is_listed_, [this] { listing_ = std::make_unique<const Listing>(program_); });
-  return *listing_;
+  if (const Listing* const known = listing_.load()) return *known;
+  auto made = std::make_unique<const Listing>(program_);
+  const Listing* first = nullptr;  // that of another thread
+  return listing_.compare_exchange_strong(first, made.get()) ? *made.release() : *first;
 }
 
 Ref<Graph> Graph::create(Program program) {

@@ -7,8 +7,8 @@
 
 #include <oneflow/graph.h>
 
+#include <atomic>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -148,8 +148,7 @@ class Graph final : public of_graph_object, public RefCounted<Graph> {
 
   const Program program_;
   const Description description_;
-  mutable std::once_flag is_listed_;
-  mutable std::unique_ptr<const Listing> listing_;
+  mutable std::atomic<const Listing*> listing_ = nullptr;
 };
 
 // Returns the position of a value in lists of all values.

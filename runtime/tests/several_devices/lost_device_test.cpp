@@ -110,9 +110,6 @@ TEST(LostDeviceTest, WhileItsPeerWaits) {
 
 // A forked process has the device's memory, but not its threads.
 TEST(LostDeviceTest, InAForkedProcess) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "fork locks more mutexes than ThreadSanitizer's search for deadlocks can follow";
-#endif
   in_its_own_process([] {
     const TensorRef x = two(accel(0)), here = two(cpu());
     const pid_t child = fork();
