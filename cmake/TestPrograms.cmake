@@ -1,5 +1,5 @@
-# Programs of tests, which `--target tests` builds. `make test` builds and runs all that are linked from C++ with the
-# sanitizers, and only `--target optimised_tests` as users have the code.
+# `--target tests` builds all test programs, `--target optimised_tests` those that `make test` also runs with optimised
+# code; it runs the others under the sanitizers only.
 add_custom_target(tests)
 add_custom_target(optimised_tests)
 
