@@ -154,8 +154,11 @@ def test_functions_of_two_numbers() -> None:
 def test_logits_without_bounds() -> None:
     """The sum of the gradients of the terms cancelled, and was 0, for large negative logits."""
     x, target = leaf([INFINITY, -INFINITY, 40.0, -40.0, 40.0]), leaf([1.0, 0.0, 1.0, 0.0, 0.0])
-    flow.binary_cross_entropy_with_logits(x, target, reduction="none").sum().backward()
+    losses = flow.binary_cross_entropy_with_logits(x, target, reduction="none")
+    losses.sum().backward()
+    assert losses.tolist() == pytest.approx([0, 0, math.exp(-40), math.exp(-40), 40], rel=1e-14, abs=0)
     assert x.grad.tolist() == pytest.approx([0, 0, -math.exp(-40), math.exp(-40), 1], rel=1e-14, abs=0)
+    assert target.grad.tolist() == [-INFINITY, INFINITY, -40, 40, -40]
     shapes = [(2, 3), (2, 3), (3,), (2, 1)]
     random = np.random.default_rng(0)
     given = [leaf(random.uniform(0.1, 0.9, shape)) for shape in shapes]
@@ -165,6 +168,35 @@ def test_logits_without_bounds() -> None:
             return flow.binary_cross_entropy_with_logits(x, t, w, reduction=how, pos_weight=p)
 
         assert flow.gradcheck(loss, given)
+
+
+def test_losses_of_impossible_events() -> None:
+    """A term with a probability or a count of 0 was NaN beside a logarithm of negative infinity."""
+
+    def losses_and_slopes(loss: Callable[..., flow.Tensor], x: list[Any], target: list[Any], **options: Any) -> Any:
+        logs = leaf(x)
+        losses = loss(logs, flow.tensor(target, dtype="float64"), **options)
+        losses.sum().backward()
+        return losses.flatten().tolist(), logs.grad.flatten().tolist()
+
+    none = {"reduction": "none"}
+    assert losses_and_slopes(flow.kl_div, [-INFINITY, 0], [0, 1], **none) == ([0, 0], [0, -1])
+    assert losses_and_slopes(flow.kl_div, [-INFINITY, 0], [-INFINITY, 0], **none, log_target=True) == ([0, 0], [0, -1])
+    assert losses_and_slopes(flow.poisson_nll_loss, [-INFINITY, 0], [0, 0], **none) == ([0, 1], [0, 1])
+    assert losses_and_slopes(flow.poisson_nll_loss, [0, 2], [0, 0], log_input=False, eps=0, **none) == ([0, 2], [1, 1])
+    assert losses_and_slopes(flow.multilabel_soft_margin_loss, [[INFINITY, -INFINITY]], [[1, 0]]) == ([0], [0, 0])
+    logits = flow.tensor([2.0, -INFINITY], dtype="float64")
+    slopes = losses_and_slopes(flow.binary_cross_entropy_with_logits, [0, -INFINITY], [1, 0], pos_weight=logits.exp())
+    assert slopes == (pytest.approx([math.exp(2) * math.log(2) / 2]), pytest.approx([-math.exp(2) / 4, 0]))
+    losses, slopes = losses_and_slopes(flow.cross_entropy, [[-INFINITY, 0, 0]], [[0, 0.5, 0.5]])
+    assert losses == pytest.approx([math.log(2)])
+    assert slopes == pytest.approx([0, 0, 0])
+
+
+def test_stirlings_term_of_no_event() -> None:
+    target = leaf([0.0, 1.0, 3.0])
+    flow.poisson_nll_loss(leaf([0.5, 0.5, 0.5]), target, full=True, reduction="sum").backward()
+    assert target.grad.tolist() == pytest.approx([-0.5, -0.5, -0.5 + math.log(3) + 1 / 6])
 
 
 def test_sums_of_nothing_but_negative_infinity() -> None:

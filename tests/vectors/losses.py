@@ -35,6 +35,12 @@ def logits_slope(input: torch.Tensor, target: torch.Tensor, pos_weight: torch.Te
     return (1 - target) * torch.sigmoid(input) - pos_weight * target * torch.sigmoid(-input)
 
 
+def logits_loss(input: torch.Tensor, target: torch.Tensor, pos_weight: torch.Tensor | float = 1) -> torch.Tensor:
+    true = -functional.logsigmoid(input) * pos_weight * target
+    false = -functional.logsigmoid(-input) * (1 - target)
+    return torch.where(target == 0, 0, true) + torch.where(target == 1, 0, false)
+
+
 def nll_loss(
     input: torch.Tensor,
     target: torch.Tensor,
