@@ -31,6 +31,11 @@ def kl_div(
     return _reduced(losses, torch.ones_like(losses), reduction)
 
 
+def logits_loss(input: torch.Tensor, target: torch.Tensor, pos_weight: torch.Tensor | float = 1) -> torch.Tensor:
+    of_false = torch.where(target == 1, 0, (1 - target) * -torch.nn.functional.logsigmoid(-input))
+    return of_false + torch.where(target == 0, 0, pos_weight * target * -torch.nn.functional.logsigmoid(input))
+
+
 def logits_slope(input: torch.Tensor, target: torch.Tensor, pos_weight: torch.Tensor | float = 1) -> torch.Tensor:
     return (1 - target) * torch.sigmoid(input) - pos_weight * target * torch.sigmoid(-input)
 
