@@ -111,7 +111,7 @@ SCALAR: Mapping[str, Intrinsic] = {
     "sigmoid": _function("f * sigmoid(-x)", 1),
     "asinh": _function("rsqrt(x * x + 1)", 1),
     "acosh": _function("rsqrt(x * x - 1)", 1, "x >= 1"),
-    "atanh": _function("1 / ((1 - x) * (1 + x))", 1, "-1 < x < 1"),
+    "atanh": _function("1 / (1 - x * x)", 1, "-1 < x < 1"),
     "erf": _function("1.1283791670955126 * exp(-x * x)", 1),
     "erfc": _function("-1.1283791670955126 * exp(-x * x)", -1),
     "erfinv": _function("0.886226925452758 * exp(f * f)", 1, "-1 < x < 1"),
@@ -129,8 +129,8 @@ SCALAR: Mapping[str, Intrinsic] = {
     "abs": _function("sign(x)", cost=Cost.SIMPLE, approximate=False),
     "atan2": _of_two(  # 0 at the origin, as in PyTorch; squares of the coordinates might overflow or be 0
         Cost.FUNCTION,
-        "1 / (y * (1 + x / y * (x / y))) if abs(x) < abs(y) else 0 if x == 0 else y / x / (x * (1 + y / x * (y / x)))",
-        "-x / y / (y * (1 + x / y * (x / y))) if abs(x) < abs(y) else 0 if x == 0 else -1 / (x * (1 + y / x * (y / x)))",
+        "1 / (y + x / y * x) if abs(x) < abs(y) else 0 if x == 0 else y / x / (x + y / x * y)",
+        "-x / y / (y + x / y * x) if abs(x) < abs(y) else 0 if x == 0 else -1 / (x + y / x * y)",
         approximate=True,
     ),
     "pow": _of_two(

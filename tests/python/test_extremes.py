@@ -61,9 +61,7 @@ def test_slopes_of_inverse_hyperbolic_functions(dtype: str) -> None:
     assert gradients(flow.asinh, [big, -big], dtype=dtype) == [near([1 / big, 1 / big], dtype)]
     assert gradients(flow.acosh, big, dtype=dtype) == near([1 / big], dtype)
     rest = 3 * 2.0 ** (-20 if dtype == "float32" else -48)
-    exact = [1 / math.sqrt(rest * (2 + rest)), 1 / (rest * (2 - rest))]
-    assert gradients(flow.acosh, 1 + rest, dtype=dtype) == near(exact[:1], dtype)
-    assert gradients(flow.atanh, 1 - rest, dtype=dtype) == near(exact[1:], dtype)
+    assert gradients(flow.acosh, 1 + rest, dtype=dtype) == near([1 / math.sqrt(rest * (2 + rest))], dtype)
 
 
 def test_slopes_of_powers() -> None:
@@ -82,6 +80,8 @@ def test_ldexp_beyond_the_range_of_powers(dtype: str) -> None:
     found = flow.ldexp(flow.tensor([1 / big, 0.0, big], dtype=dtype), flow.tensor(by))
     exact = [math.ldexp(float(np.dtype(dtype).type(x)), n) for x, n in zip([1 / big, 0.0, big], by, strict=True)]
     assert found.tolist() == near(exact, dtype)
+    limits = flow.ldexp(flow.tensor([1.0, 0.0, INFINITY], dtype=dtype), flow.tensor([INFINITY, -INFINITY, 5000.0]))
+    assert limits.tolist() == [INFINITY, 0, INFINITY]
     assert gradients(lambda x: flow.ldexp(x, flow.tensor([-1, 3])), [0.0, 2.0], dtype=dtype) == [[0.5, 8.0]]
 
 
@@ -180,15 +180,6 @@ def test_gradients_of_maxima_with_nan(dtype: str) -> None:
     for function in (flow.max, flow.amax, flow.min, flow.amin):
         assert gradients(function, [2.0, NAN, 2.0], dtype=dtype) == [[0, 1, 0]]
     assert gradients(lambda x: flow.amax(x, 1), [[NAN, 1.0], [3.0, 3.0]], dtype=dtype) == [[[1, 0], [0.5, 0.5]]]
-
-
-@TYPES
-def test_gradients_of_scattered_maxima_with_nan(dtype: str) -> None:
-    """NaN is not equal to itself: the gradient was 0 / 0, also of other positions."""
-    at = flow.tensor([0, 0])
-    for name in ("amax", "amin"):
-        found = gradients(lambda x, y, name=name: x.scatter_reduce(0, at, y, name), [1.0, 2.0], [NAN, 5.0], dtype=dtype)
-        assert found == [[0, 1], [1, 0]]
 
 
 @TYPES
