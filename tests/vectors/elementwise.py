@@ -115,6 +115,15 @@ def gcd(input: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     return torch.gcd(input.long(), other.long()).to(dtype)
 
 
+def ldexp(input: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """Returns PyTorch's products, but 0 where it is 0 times a power of 2 that overflows."""
+    found = torch.ldexp(input, other)
+    if found.is_complex():
+        return found
+    near = torch.ldexp(input, other.to(found).clamp(-100, 100))
+    return torch.where((input == 0) & torch.isfinite(other), near, found)
+
+
 def arange(start: float, end: float, step: float = 1, *, dtype: torch.dtype | None = None) -> torch.Tensor:
     """Returns PyTorch's numbers, which it computes in the type of the result; here, integers are rounded at the end.
 
