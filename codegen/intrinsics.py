@@ -89,7 +89,8 @@ def _shared(comes_first: str) -> tuple[str, str]:
 # Functions in scalar expressions of every kind.
 SCALAR: Mapping[str, Intrinsic] = {
     "exp": _function("f", 1),
-    "exp2": _function("f * 0.6931471805599453", 1),
+    # The derivative may be finite where the power is not.
+    "exp2": _function("f * 0.6931471805599453 if isfinite(f) else exp2(x - 1) * 1.3862943611198906", 1),
     "expm1": _function("exp(x)", 1),
     "log": _function("1 / x", 1, "x > 0"),
     "log2": _function("1.4426950408889634 / x", 1, "x > 0"),
@@ -126,16 +127,16 @@ SCALAR: Mapping[str, Intrinsic] = {
     "sign": _step(),
     "power_of_2": _function("0", cost=Cost.SIMPLE, approximate=False),  # the largest one that is at most |x|; 0 for 0
     "abs": _function("sign(x)", cost=Cost.SIMPLE, approximate=False),
-    "atan2": _of_two(  # 0 at the origin, as in PyTorch
+    "atan2": _of_two(  # 0 at the origin, as in PyTorch; squares of the coordinates might overflow or be 0
         Cost.FUNCTION,
-        "0 if abs(x) + abs(y) == 0 else y / (x * x + y * y)",
-        "0 if abs(x) + abs(y) == 0 else -(x / (x * x + y * y))",
+        "1 / (y + x / y * x) if abs(x) < abs(y) else 0 if x == 0 else y / x / (x + y / x * y)",
+        "-x / y / (y + x / y * x) if abs(x) < abs(y) else 0 if x == 0 else -1 / (x + y / x * y)",
         approximate=True,
     ),
     "pow": _of_two(
         Cost.FUNCTION,
         "0 if y == 0 else y * pow(x, y - 1)",
-        "f * log(x) if x != 0 else 0 if isfinite(f) else f * log(x)",
+        "0 if f == 0 else f * log(x) if x != 0 else 0 if isfinite(f) else f * log(x)",
         divides=True,
         approximate=True,
     ),

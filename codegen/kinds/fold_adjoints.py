@@ -8,9 +8,9 @@ from codegen.expression import Node, Variable
 from codegen.kinds.fold import Parts
 from codegen.model import Op
 
-# The elements that are equal to the result share its gradient.
+# The elements that are equal to the result share its gradient; if there are elements that are NaN, so is the result.
 _EQUAL = """\
-equal = eq(input, reshape(result, kept))
+equal = logical_or(eq(input, reshape(result, kept)), isnan(input))
 return where(equal, div(reshape(grad, kept), sum(equal, {dims}, True)), 0)"""
 
 # The element at the position that the second result gives has the gradient.

@@ -1,7 +1,9 @@
 #include "autograd/hook.h"
 
+#include "autograd/node.h"
 #include "autograd/object_lock.h"
 #include "base/error.h"
+#include "base/shape.h"
 
 namespace oneflow::autograd {
 
@@ -10,7 +12,12 @@ TensorRef Hook::apply(TensorRef grad) const {
   of_tensor replaced = nullptr;
   if (const of_status status = function_(context_, to_handle(grad.get()), &replaced); status != OF_OK)
     throw Error(status, last_error(), last_error_is_complete());
-  return replaced ? TensorRef::adopt(to_tensor(replaced)) : std::move(grad);
+  if (!replaced) return grad;
+  TensorRef other = TensorRef::adopt(to_tensor(replaced));
+  if (!same_sizes(other->sizes(), grad->sizes()))
+    fail(OF_SHAPE_ERROR, "a hook made a gradient of shape %s of one of shape %s", to_text(other->sizes()).c_str(),
+         to_text(grad->sizes()).c_str());
+  return in_form(std::move(other), Form::of(*grad));
 }
 
 void Hooks::add(Ref<Hook> hook) {

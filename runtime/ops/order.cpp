@@ -1,6 +1,7 @@
 // Native operators that sort or permute elements.
 #include "dispatch/launch.h"
 #include "ops/native.h"
+#include "ops/program_functions.h"
 
 namespace oneflow::native {
 
@@ -16,6 +17,15 @@ void order(Call& call, const Shape& sizes) {
   of_kernel_tensor outputs[] = {with_a_dimension(kernel_output(values)), with_a_dimension(kernel_output(positions))};
   of_kernel_tensor inputs[] = {with_a_dimension(kernel_input(input))};
   launch(call, {.compute = dtypes.compute, .inputs = inputs, .outputs = outputs});
+}
+
+// Checks that a dtype can represent all integers below n.
+void check_holds_below(int64_t n, of_dtype dtype) {
+  const int64_t last = n - 1;
+  const bool holds = is_floating(dtype) ? static_cast<double>(last) <= 2 / epsilon(dtype) : fits(last, dtype);
+  if (n > 0 && !holds)
+    fail(OF_INVALID_ARGUMENT, "the integers up to %lld must fit into %s", static_cast<long long>(last),
+         dtype_name(dtype));
 }
 
 }  // namespace
@@ -41,6 +51,7 @@ void topk(Call& call) {
 void randperm(Call& call) {
   const DTypes dtypes = resolve_dtypes(call);
   const int64_t n = call.integer(0);
+  check_holds_below(n, dtypes.results[0]);
   const Tensor& result = prepare_exact_result(call, 0, Shape{n}, dtypes.results[0]);
   if (call.infer_only || n == 0) return;
   const RandomState random = draw(call, 3, static_cast<uint64_t>(n));

@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import os
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import onnx
 import pytest
+import torch
 
 import oneflow_py as flow
+from tests.onnx_files import model, node, value
 from tests.vectors.onnx_nodes import RANDOM, Case, cases, not_loaded
 
 TOLERANCES = {"float16": (2e-3, 1e-3), "bfloat16": (2e-2, 8e-3)}
@@ -78,3 +81,18 @@ def test_nodes(tmp_path: Any) -> None:
             check(case.name, found, expected)
         passed += 1
     assert passed > 300
+
+
+@pytest.mark.parametrize("aligns", [False, True])
+@pytest.mark.parametrize("padding", ["zeros", "border", "reflection"])
+def test_cubic_samples_beyond_the_border(padding: str, aligns: bool, tmp_path: Path) -> None:
+    """Coordinates beyond the border were limited, instead of the places that the curve reads there."""
+    generator = torch.Generator().manual_seed(1)
+    image, grid = torch.randn(1, 2, 4, 5, generator=generator), torch.rand(1, 6, 7, 2, generator=generator) * 3 - 1.5
+    options = {"mode": "cubic", "padding_mode": padding, "align_corners": int(aligns)}
+    inputs = [value("x", list(image.shape)), value("grid", list(grid.shape))]
+    made = model([node("GridSample", ["x", "grid"], ["y"], **options)], inputs, ["y"], opset=20)
+    onnx.save(made, tmp_path / "model.onnx")
+    found = flow.onnx.load(tmp_path / "model.onnx")(flow.tensor(image.numpy()), flow.tensor(grid.numpy()))
+    expected = torch.nn.functional.grid_sample(image, grid, mode="bicubic", padding_mode=padding, align_corners=aligns)
+    np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-4, atol=1e-5)

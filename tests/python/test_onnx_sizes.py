@@ -179,3 +179,18 @@ def test_sizes_that_are_equal(tmp_path: Path) -> None:
     ]
     for sizes, text in refused:
         raises(flow.InvalidArgument, text, lambda sizes=sizes: load(made, tmp_path, sizes=sizes))
+
+
+def test_cropping_to_a_size(tmp_path: Path) -> None:
+    """What is cropped was that of large sizes, also where a small one has to be padded."""
+    target = constant("target", [4], np.int64)
+    made = model([node("CenterCropPad", ["x", "target"], ["y"])], [X], ["y"], [target])
+    assert load(made, tmp_path, sizes={"w": 3})(flow.tensor([1.0, 2.0, 3.0])).tolist() == [1, 2, 3, 0]
+    assert load(made, tmp_path, sizes={"w": 6})(flow.arange(6.0)).tolist() == [1, 2, 3, 4]
+    text = "load: node 'y' (CenterCropPad, opset 18): which nodes run depends on sizes that vary"
+    raises(flow.InvalidArgument, text, lambda: load(made, tmp_path, sizes={"w": range(1, 1000)}))
+    less = [node("Shape", ["x"], ["shape"]), node("Sub", ["shape", "two"], ["target"])]
+    made = model([*less, node("CenterCropPad", ["x", "target"], ["y"])], [X], ["y"], [constant("two", [2], np.int64)])
+    found = load(made, tmp_path)
+    for width in (4, 96):
+        assert found(flow.arange(float(width))).tolist() == list(range(1, width - 1))

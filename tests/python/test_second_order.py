@@ -175,3 +175,17 @@ def test_layouts(path: Path) -> None:
         except flow.Error as error:
             problems.append(f"{name}: {type(error).__name__}: {error}")
     assert not problems, "\n".join(problems[:20])
+
+
+def test_derivatives_of_what_a_checkpoint_returns() -> None:
+    """The gradient that a recorded pass found through a checkpoint did not depend on its arguments."""
+    x, weight = (flow.tensor(number, dtype="float64").requires_grad_() for number in (3.0, 2.0))
+    kept = flow.checkpoint(lambda a: a * a * a * weight, x)
+    (slope,) = flow.grad(kept, [x], create_graph=True)
+    assert slope.item() == 54
+    assert [each.item() for each in flow.grad(slope + x * x, [x, weight])] == [42, 27]
+    weight.grad = None
+    whole = flow.checkpoint(lambda a, n, b: a * n * b, x * 2, 5, weight)
+    (whole * whole).backward(create_graph=True)
+    assert [x.grad.item(), weight.grad.item()] == [2400, 3600]
+    assert flow.grad(x.grad, [x, weight])[0].item() == 800

@@ -110,10 +110,18 @@ def log_ndtr(input: torch.Tensor) -> torch.Tensor:
 
 
 def gcd(input: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-    """Returns the greatest common divisors; PyTorch has no kernel for bool."""
-    if input.dtype == other.dtype == torch.bool:
-        return torch.gcd(input.byte(), other.byte()).bool()
-    return torch.gcd(input, other)
+    """Returns the greatest common divisors; PyTorch has no kernel for bool, and other ones of the lowest int32."""
+    dtype = torch.result_type(input, other)
+    return torch.gcd(input.long(), other.long()).to(dtype)
+
+
+def ldexp(input: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
+    """Returns PyTorch's products, but 0 where it is 0 times a power of 2 that overflows."""
+    found = torch.ldexp(input, other)
+    if found.is_complex():
+        return found
+    near = torch.ldexp(input, other.to(found).clamp(-100, 100))
+    return torch.where((input == 0) & torch.isfinite(other), near, found)
 
 
 def arange(start: float, end: float, step: float = 1, *, dtype: torch.dtype | None = None) -> torch.Tensor:

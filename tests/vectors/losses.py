@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch.nn import functional
 
@@ -90,6 +92,24 @@ def multi_margin_loss(
 ) -> torch.Tensor:
     """Returns PyTorch's loss, also for classes in int32."""
     return functional.multi_margin_loss(input, target.long(), p, margin, weight, reduction=reduction)
+
+
+def poisson_nll_loss(
+    input: torch.Tensor,
+    target: torch.Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    *,
+    eps: float = 1e-8,
+    reduction: str = "mean",
+) -> torch.Tensor:
+    """Returns PyTorch's loss, with a gradient of the target that is not NaN at 0."""
+    losses = functional.poisson_nll_loss(input, target, log_input, False, eps=eps, reduction="none")
+    if full:
+        count = torch.where(target > 1, target, 1)
+        stirling = count * torch.log(count) - count + 0.5 * torch.log(2 * math.pi * count)
+        losses = losses + torch.where(target > 1, stirling, 0)
+    return _reduced(losses, torch.ones_like(losses), reduction)
 
 
 def gaussian_nll_loss(

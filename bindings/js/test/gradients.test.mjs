@@ -202,6 +202,15 @@ test('checkpoint calls the function again', () => {
   assert.deepEqual([calls, x.grad.toArray()], [2, [Math.exp(0.5)]]);
 });
 
+// The gradient that a recorded pass found through a checkpoint did not depend on its arguments.
+test('derivatives of what a checkpoint returns', () => {
+  const [x, weight] = [flow.tensor(3).setRequiresGrad(), flow.tensor(2).setRequiresGrad()];
+  const y = flow.checkpoint((a) => a.mul(a).mul(a).mul(weight), x);
+  const [slope] = flow.grad(y, [x], {createGraph: true});
+  assert.equal(slope.item(), 54);
+  assert.deepEqual(flow.grad(slope.add(x.mul(x)), [x, weight]).map((each) => each.item()), [42, 27]);
+});
+
 test('checkpoint draws the same random numbers again', () => {
   const x = flow.ones([1000]).setRequiresGrad();
   flow.manualSeed(3);

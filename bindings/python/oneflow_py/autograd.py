@@ -412,17 +412,27 @@ class _Checkpoint(Function):
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> Any:
-        leaves = [
-            each.detach().requires_grad_(each.requires_grad) if isinstance(each, Tensor) else each
-            for each in ctx.inputs
-        ]
-        with enable_grad(), _random_state(ctx.random_state):
-            results = ctx.function(*leaves)
-        outputs = list(results) if isinstance(results, tuple) else [results]
-        kept = [(each, grad) for each, grad in zip(outputs, grads, strict=True) if each.requires_grad]
+        wanted = [isinstance(each, Tensor) and each.requires_grad for each in ctx.inputs]
+
+        def run_again(variable_of: Callable[[Tensor], Tensor]) -> tuple[list[Tensor], list[Tensor], list[Tensor]]:
+            """Returns the variables in place of arguments, the results that depend on them, and their gradients."""
+            inputs = [variable_of(each) if own else each for each, own in zip(ctx.inputs, wanted, strict=True)]
+            with enable_grad(), _random_state(ctx.random_state):
+                results = ctx.function(*inputs)
+            outputs = list(results) if isinstance(results, tuple) else [results]
+            kept = [i for i, each in enumerate(outputs) if each.requires_grad]
+            variables = [each for each, own in zip(inputs, wanted, strict=True) if own]
+            return variables, [outputs[i] for i in kept], [grads[i] for i in kept]
+
+        leaves, outputs, given = run_again(lambda each: each.detach().requires_grad_())
         # The pass also adds to leaves that the function refers to without taking them as arguments.
-        backward([each for each, _ in kept], [grad for _, grad in kept])
-        return (None, *(each.grad if isinstance(each, Tensor) and each.requires_grad else None for each in leaves))
+        backward(outputs, given)
+        found = [each.grad for each in leaves]
+        if native.is_grad_enabled():
+            # The pass is recorded: what it finds depends on the arguments.
+            variables, outputs, given = run_again(lambda each: native._independent_variable(each, True))
+            found = list(grad(outputs, variables, given, create_graph=True, allow_unused=True))
+        return (None, *(found.pop(0) if own else None for own in wanted))
 
 
 _Checkpoint.__name__ = "checkpoint"  # the name of the recorded call

@@ -244,6 +244,16 @@ class GradientsTest < OneFlowTest
     assert_equal [2, [Math.exp(0.5)]], [calls, x.grad.to_a]
   end
 
+  # The gradient that a recorded pass found through a checkpoint did not depend on its arguments.
+  def test_derivatives_of_what_a_checkpoint_returns
+    x = OneFlow.tensor(3.0).requires_grad!
+    weight = OneFlow.tensor(2.0).requires_grad!
+    y = OneFlow.checkpoint(x) { |a| a * a * a * weight }
+    slope, = OneFlow.grad(y, [x], create_graph: true)
+    assert_equal 54, slope.item
+    assert_equal [42, 27], OneFlow.grad(slope + (x * x), [x, weight]).map(&:item)
+  end
+
   def test_a_checkpoint_draws_the_same_random_numbers_again
     x = OneFlow.ones([1000]).requires_grad!
     OneFlow.manual_seed(3)

@@ -340,7 +340,8 @@ std::vector<Tensor> sampled(NodeCall& node) {
   const Tensor &x = node.tensor(0), &grid = node.tensor(1);
   const bool aligns = node.flag("align_corners");
   const std::string padding = node.text("padding_mode", "zeros");
-  std::string mode = node.text("mode", "linear");
+  const std::string mode = node.text("mode", "linear");
+  const bool is_cubic = mode == "cubic" || mode == "bicubic";
   const int64_t dims = x.rank() - 2;
   if (dims < 1 || dims > 3 || grid.rank() != x.rank())
     throw ShapeError("the input and the grid must have the same rank, between 3 and 5");
@@ -352,8 +353,9 @@ std::vector<Tensor> sampled(NodeCall& node) {
     const auto size = static_cast<double>(x.size(i + 2));
     const Tensor given = select(points, 2, dims - 1 - i);
     Tensor at = aligns ? mul(add(given, 1), (size - 1) / 2) : sub(mul(add(given, 1), size / 2), 0.5);
-    if (padding == "border") at = clamp(at, 0, size - 1);
-    if (padding == "reflection")
+    // A cubic curve is continued beyond the border: there, the places that it reads are limited, not the coordinate.
+    if (!is_cubic && padding == "border") at = clamp(at, 0, size - 1);
+    if (!is_cubic && padding == "reflection")
       at = clamp(aligns ? reflected(at, 0, size - 1) : reflected(at, -0.5, size - 0.5), 0, size - 1);
     coordinates.push_back(at);
   }
@@ -363,7 +365,6 @@ std::vector<Tensor> sampled(NodeCall& node) {
     for (const Tensor& at : coordinates) places.push_back(round(at));
     result = elements_at(x, places, padding);
   } else {
-    const bool is_cubic = mode == "cubic" || mode == "bicubic";
     const int64_t taps = is_cubic ? 4 : 2;
     std::vector<Tensor> bases, fractions;
     for (const Tensor& at : coordinates) {

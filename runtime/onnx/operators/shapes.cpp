@@ -244,8 +244,11 @@ std::vector<Tensor> centered(NodeCall& node) {
   std::iota(axes.begin(), axes.end(), 0);
   axes = node.integers("axes", axes);
   if (axes.size() != target.size()) throw InvalidArgument("the shape must have a size per axis");
+  int64_t differences = 0;
   for (size_t i = 0; i < axes.size(); ++i) {
     const int64_t axis = wrap_axis(axes[i], x.rank()), size = x.size(axis), difference = target[i] - size;
+    differences =
+        static_cast<int64_t>(static_cast<uint64_t>(differences) * 1000003 + static_cast<uint64_t>(difference));
     if (difference < 0) {
       const int64_t start = -difference / 2;
       x = slice(x, axis, start, start + target[i]);
@@ -253,6 +256,8 @@ std::vector<Tensor> centered(NodeCall& node) {
       x = pad_dim(x, axis, difference / 2, difference - difference / 2);
     }
   }
+  // For other sizes, what is removed here may have to be added.
+  node.decide(differences);
   return {x};
 }
 

@@ -96,7 +96,8 @@ Affine<T> normal_of(const StandardizeLoops<T>& loops, const T* slice, int64_t co
   const double n = static_cast<double>(count);
   const T mean = static_cast<T>(loops.sum(slice, count) / n);
   const T variance = static_cast<T>(loops.sum_of_squares(slice, mean, count) / n);
-  return {mean, T(1) / std::sqrt(variance + static_cast<T>(eps)), T(0)};
+  const T scale = T(1) / std::sqrt(variance + static_cast<T>(eps));
+  return {mean, in_range(scale, slice, mean, count, eps), T(0)};
 }
 
 template <class T>

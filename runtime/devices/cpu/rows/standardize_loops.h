@@ -32,6 +32,25 @@ struct Affine {
   T mean, factor, shift;
 };
 
+// Returns `scale`, the reciprocal of the standard deviation of `count` elements, or what it is without the overflow or
+// the underflow of squares.
+template <class T>
+static inline T in_range(T scale, const T* elements, T mean, int64_t count, double eps) {
+  if (scale != T(0) && !__builtin_isinf(scale)) return scale;
+  double largest = 0, squares = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const double distance = __builtin_fabs(static_cast<double>(elements[i] - mean));
+    largest = distance > largest ? distance : largest;
+  }
+  if (largest == 0 || __builtin_isinf(largest)) return scale;
+  for (int64_t i = 0; i < count; ++i) {
+    const double part = static_cast<double>(elements[i] - mean) / largest;
+    squares += part * part;
+  }
+  const double deviation = largest * __builtin_sqrt(squares / static_cast<double>(count));
+  return static_cast<T>(1 / __builtin_hypot(deviation, __builtin_sqrt(eps)));
+}
+
 template <class T>
 struct StandardizeLoops {
   // `weight` and `bias` may be null.

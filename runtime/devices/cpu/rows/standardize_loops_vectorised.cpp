@@ -39,7 +39,8 @@ static inline Moments<T> moments_of(const T* row, int64_t count, double eps) {
   const double n = static_cast<double>(count);
   const T mean = static_cast<T>(sum_over<T>(count, [=](int64_t i) { return row[i]; }) / n);
   const double squares = sum_over<T>(count, [=](int64_t i) { return (row[i] - mean) * (row[i] - mean); });
-  return {mean, maths::rsqrt(static_cast<T>(squares / n) + static_cast<T>(eps))};
+  const T scale = maths::rsqrt(static_cast<T>(squares / n) + static_cast<T>(eps));
+  return {mean, in_range(scale, row, mean, count, eps)};
 }
 
 template <class T>

@@ -25,8 +25,6 @@ OF_OVERLOADS(tan)
 OF_OVERLOADS(asin)
 OF_OVERLOADS(acos)
 OF_OVERLOADS(atan)
-OF_OVERLOADS(sinh)
-OF_OVERLOADS(cosh)
 OF_OVERLOADS(atanh)
 OF_OVERLOADS(erfc)
 OF_OVERLOADS(lgamma)
@@ -53,6 +51,26 @@ static inline double asinh(double x) {
 }
 static inline float acosh(float x) { return 1e18f < x ? of_log_float(x) + 0.693147181f : of_acosh_float(x); }
 static inline double acosh(double x) { return 1e150 < x ? of_log_double(x) + 0.6931471805599453 : of_acosh_double(x); }
+// SLEEF's sinh and cosh return infinity before the result overflows. There, both are exp(|x|) / 2.
+template <class T>
+static inline T half_exp(T x) {
+  const T root = exp(x * T(0.5));
+  return T(0.5) * root * root;
+}
+static inline float sinh(float x) {
+  const float size = __builtin_fabsf(x);
+  return 85.0f < size ? __builtin_copysignf(half_exp(size), x) : of_sinh_float(x);
+}
+static inline double sinh(double x) {
+  const double size = __builtin_fabs(x);
+  return 700.0 < size ? __builtin_copysign(half_exp(size), x) : of_sinh_double(x);
+}
+static inline float cosh(float x) {
+  return 85.0f < __builtin_fabsf(x) ? half_exp(__builtin_fabsf(x)) : of_cosh_float(x);
+}
+static inline double cosh(double x) {
+  return 700.0 < __builtin_fabs(x) ? half_exp(__builtin_fabs(x)) : of_cosh_double(x);
+}
 static inline float atan2(float y, float x) { return of_atan2_float(y, x); }
 static inline double atan2(double y, double x) { return of_atan2_double(y, x); }
 
@@ -387,7 +405,9 @@ static inline T pow(T base, T exponent, bool& failed) {
 // Returns the greatest common divisor, which is not negative; that of 0 and 0 is 0.
 template <class T>
 static inline T gcd(T a, T b) {
-  auto divisor = static_cast<uint64_t>(abs(a)), rest = static_cast<uint64_t>(abs(b));
+  // The lowest integer is its own absolute value, which the conversion to more bits must not extend by its sign.
+  constexpr uint64_t bits = ~uint64_t{0} >> (64 - 8 * sizeof(T));
+  uint64_t divisor = static_cast<uint64_t>(abs(a)) & bits, rest = static_cast<uint64_t>(abs(b)) & bits;
   while (rest != 0) {
     const uint64_t last = rest;
     rest = divisor % rest;
@@ -401,7 +421,9 @@ static inline T gcd(T a, T b) {
 template <class T>
 static inline T spaced(T start, T end, int64_t index, T steps) {
   if constexpr (is_floating<T>) {
-    const T at = static_cast<T>(index), step = (end - start) / steps;
+    const T at = static_cast<T>(index), distance = end - start;
+    const bool is_far = __builtin_isinf(distance) && !__builtin_isinf(start) && !__builtin_isinf(end);
+    const T step = is_far ? end / steps - start / steps : distance / steps;
     return at < (steps + T{1}) / T{2} ? start + at * step : end - (steps - at) * step;
   } else {
     const int64_t from = start, to = end, count = steps;

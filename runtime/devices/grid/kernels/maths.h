@@ -213,7 +213,9 @@ OF_DEVICE T of_floordiv(T a, T b, bool* failed) {
 #if T_FLOATING
 // Returns the number at `index` of those from `start` to `end` in `steps` equal steps, from the nearer end on.
 OF_DEVICE T of_spaced(T start, T end, int64_t index, T steps) {
-  const T at = (T)index, step = (end - start) / steps;
+  const T at = (T)index, distance = end - start;
+  const bool is_far = of_isinf(distance) && !of_isinf(start) && !of_isinf(end);
+  const T step = is_far ? end / steps - start / steps : distance / steps;
   return at < (steps + (T)1) / (T)2 ? start + at * step : end - (steps - at) * step;
 }
 #else

@@ -75,18 +75,29 @@ module OneFlow
       end
 
       def backward(context, *grads)
-        block, random_state, *args = context.arguments
-        leaves = args.map { |each| Autograd.wanted?(each) ? each.detach.requires_grad! : each }
-        outputs = with_random_state(random_state) { OneFlow.enable_grad { block.call(*leaves) } }
-        run_backward(Autograd.list_of(outputs), grads)
-        [nil, *args.zip(leaves).map { |arg, leaf| leaf.grad unless arg.equal?(leaf) }]
+        leaves, outputs, given = run_again(context, grads) { |each| each.detach.requires_grad! }
+        # The pass also adds to leaves that the block refers to without taking them as arguments.
+        Autograd.backward(outputs, grad_tensors: given)
+        found = leaves.map(&:grad)
+        # The pass is recorded: what it finds depends on the arguments.
+        found = recorded_gradients(context, grads) if OneFlow.grad_enabled?
+        [nil, *context.arguments.drop(2).map { |each| found.shift if Autograd.wanted?(each) }]
       end
 
       private
 
-      def run_backward(outputs, grads)
-        kept = outputs.zip(grads).select { |output, _| output.requires_grad? }
-        Autograd.backward(kept.map(&:first), grad_tensors: kept.map(&:last))
+      def recorded_gradients(context, grads)
+        variables, outputs, given = run_again(context, grads) { |each| Autograd.variable("checkpoint", each, true) }
+        Autograd.pass(outputs, given, variables, create_graph: true)
+      end
+
+      # Returns the variables in place of arguments, the results that depend on them, and their gradients.
+      def run_again(context, grads)
+        block, random_state, *args = context.arguments
+        inputs = args.map { |each| Autograd.wanted?(each) ? yield(each) : each }
+        outputs = with_random_state(random_state) { OneFlow.enable_grad { block.call(*inputs) } }
+        kept = Autograd.list_of(outputs).zip(grads).select { |output, _| output.requires_grad? }
+        [inputs.reject.with_index { |each, i| each.equal?(args[i]) }, kept.map(&:first), kept.map(&:last)]
       end
 
       # Returns what the block returns if it draws from a state of the default generator on, which keeps its own state.
