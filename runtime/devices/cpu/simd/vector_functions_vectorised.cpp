@@ -157,8 +157,10 @@ inline OF_DOUBLES tangents_for_floats(OF_DOUBLES angles) {
   const LongLongs is_odd = odd_lanes(shifted);
   const OF_DOUBLES a = is_odd ? -cosine : sine, b = is_odd ? sine : cosine;
 #if defined(__AVX512F__)
-  const OF_DOUBLES inverse = rough_inverse(b), quotient = a * inverse;
-  return multiply_add(multiply_subtract(quotient, b, a), inverse, quotient);
+  // With e = 1 - b * inverse, which is below 2^-14, the quotient is a * inverse * (1 + e + e^2 + ...).
+  const OF_DOUBLES inverse = _mm512_maskz_rcp14_pd(0xff, b), quotient = a * inverse;
+  const OF_DOUBLES error = multiply_subtract(b, inverse, kZero + 1);
+  return multiply_add(quotient, multiply_add(error, error, error), quotient);
 #else
   return a / b;
 #endif
