@@ -41,6 +41,22 @@ TensorRef Tensor::without_memory(Sizes sizes, of_dtype dtype, of_device device) 
   return tensor;
 }
 
+// Inline, because every view is created by it.
+[[gnu::always_inline]] inline TensorRef Tensor::create(Ref<Storage> storage, of_device device, of_dtype dtype,
+                                                       Sizes sizes, Sizes strides, int64_t offset, int64_t count,
+                                                       bool is_contiguous) {
+  TensorRef tensor = TensorRef::adopt(new Tensor);
+  tensor->dtype_ = dtype;
+  tensor->device_ = device;
+  tensor->offset_ = offset;
+  tensor->count_ = count;
+  tensor->is_contiguous_ = is_contiguous;
+  tensor->storage_ = std::move(storage);
+  tensor->sizes_.assign(sizes);
+  tensor->strides_.assign(strides);
+  return tensor;
+}
+
 TensorRef Tensor::without_memory(const Tensor& like) {
   return create({}, like.device_, like.dtype_, like.sizes_, like.strides_, like.offset_, like.count_,
                 like.is_contiguous_);
@@ -60,20 +76,6 @@ TensorRef Tensor::defer(Sizes sizes, of_dtype dtype, of_device device, Recipe re
   recipe.device = device;
   recipe.bytes = static_cast<uint64_t>(count_bytes(sizes, dtype));
   tensor->storage_ = Storage::defer(recipe);
-  return tensor;
-}
-
-TensorRef Tensor::create(Ref<Storage> storage, of_device device, of_dtype dtype, Sizes sizes, Sizes strides,
-                         int64_t offset, int64_t count, bool is_contiguous) {
-  TensorRef tensor = TensorRef::adopt(new Tensor);
-  tensor->dtype_ = dtype;
-  tensor->device_ = device;
-  tensor->offset_ = offset;
-  tensor->count_ = count;
-  tensor->is_contiguous_ = is_contiguous;
-  tensor->storage_ = std::move(storage);
-  tensor->sizes_.assign(sizes);
-  tensor->strides_.assign(strides);
   return tensor;
 }
 
