@@ -173,8 +173,13 @@ inline Vector size_of(Vector x) {
   return reinterpret_cast<Vector>(reinterpret_cast<Bits>(x) & ~reinterpret_cast<Bits>(-Vector{}));
 }
 
-// SLEEF computes the tangent of angles in every range, and that of floats with the accuracy of two, which takes longer.
-// It is left those lanes that are not near.
+// Returns `near` for the lanes below the limit of the functions here, and SLEEF's tangents, which take longer, for the
+// others. It is not inlined, so that the functions that call it last need no memory on the stack.
+template <class Vector>
+[[gnu::noinline]] Vector with_far_tangents(Vector x, Vector near) {
+  return size_of(x) < Vector{} + static_cast<float>(kNear) ? near : general_tan(x);
+}
+
 inline OF_FLOATS tan_of(OF_FLOATS x) {
   using Bits = decltype(x < x);
   constexpr OF_FLOATS kLimit = OF_FLOATS{} + static_cast<float>(kNear);
@@ -185,7 +190,7 @@ inline OF_FLOATS tan_of(OF_FLOATS x) {
   const auto result = reinterpret_cast<OF_FLOATS>(reinterpret_cast<Bits>(found) ^ sign);
   if (less_lanes(size, kLimit) == (1u << OF_FLOAT_LANES) - 1) [[likely]]
     return result;
-  return size < kLimit ? result : general_tan(x);
+  return with_far_tangents(x, result);
 }
 
 #if defined(OF_FUSED)
@@ -228,7 +233,7 @@ inline OF_DOUBLES tan_of(OF_DOUBLES x) {
   const OF_DOUBLES size = size_of(x), result = size < OF_DOUBLES{} + 0x1p-27 ? x : near_tangents(x);
   if (less_lanes(size, kLimit) == (1u << OF_DOUBLE_LANES) - 1) [[likely]]
     return result;
-  return size < kLimit ? result : general_tan(x);
+  return with_far_tangents(x, result);
 }
 #else
 inline OF_DOUBLES tan_of(OF_DOUBLES x) { return general_tan(x); }
