@@ -121,6 +121,25 @@ Extent extent(Sizes sizes, Sizes strides) {
   return reach;
 }
 
+LayoutFacts facts_of(Sizes sizes, Sizes strides) {
+  LayoutFacts facts{1, true, {0, 0}};
+  bool is_bad = false, is_empty = false;
+  for (size_t d = sizes.size(); d-- > 0;) {
+    const int64_t size = sizes[d], stride = strides[d];
+    is_bad |= size < 0;
+    is_empty |= size == 0;
+    facts.is_contiguous &= (size == 1) | (stride == facts.count);
+    int64_t length;
+    is_bad |= __builtin_mul_overflow(size - 1, stride, &length);
+    is_bad |= __builtin_add_overflow(facts.reach.lowest, std::min<int64_t>(length, 0), &facts.reach.lowest);
+    is_bad |= __builtin_add_overflow(facts.reach.highest, std::max<int64_t>(length, 0), &facts.reach.highest);
+    is_bad |= __builtin_mul_overflow(facts.count, std::max<int64_t>(size, 1), &facts.count);
+  }
+  if (is_bad | is_empty) [[unlikely]]
+    return {count_elements(sizes), is_contiguous(sizes, strides), extent(sizes, strides)};
+  return facts;
+}
+
 Span span_of(Sizes sizes, Sizes strides, of_dtype dtype) {
   const Extent reach = extent(sizes, strides);
   const int64_t size = dtype_size(dtype);

@@ -20,12 +20,12 @@ class Shape {
  public:
   using value_type = int64_t;
 
-  Shape() noexcept : data_(inline_), rank_(0) {}
+  Shape() noexcept : data_(inline_), rank_(0), inline_{} {}
   explicit Shape(int rank, int64_t value = 0) : Shape() { resize(rank, value); }
   Shape(std::initializer_list<int64_t> values) : Shape(Sizes(values.begin(), values.size())) {}
   Shape(Sizes values) : Shape() { assign(values); }  // NOLINT: implicit on purpose
-  Shape(const Shape& other) : Shape() { *this = other; }
-  Shape(Shape&& other) noexcept : Shape() { *this = std::move(other); }
+  Shape(const Shape& other) : data_(inline_), rank_(0) { *this = other; }
+  Shape(Shape&& other) noexcept : data_(inline_), rank_(0) { *this = std::move(other); }
   Shape& operator=(const Shape& other) {
     if (other.rank_ <= kInline) [[likely]]
       copy_short(other);
@@ -112,7 +112,7 @@ class Shape {
   // Copies a list that fits inline. Copies all inline items: a copy of fixed length compiles to a few moves.
   void copy_short(const Shape& other) noexcept {
     rank_ = other.rank_;
-    std::memmove(data_, other.data_, sizeof(inline_));
+    std::memcpy(data_, other.data_, sizeof(inline_));
   }
   void resize_uninitialized(int rank) {
     if (rank > kInline && data_ == inline_) [[unlikely]]
@@ -127,7 +127,7 @@ class Shape {
 
   int64_t* data_;  // inline_, or memory for OF_MAX_RANK items on the heap
   int32_t rank_;
-  int64_t inline_[kInline] = {};
+  int64_t inline_[kInline];
 };
 
 // Returns whether two shapes are equal.
@@ -156,6 +156,14 @@ struct Extent {
 };
 // Returns the extent of a layout. Throws ShapeError if an offset overflows int64.
 Extent extent(Sizes sizes, Sizes strides);
+// What a view of a layout needs to know of it, computed in one pass.
+struct LayoutFacts {
+  int64_t count;       // of elements
+  bool is_contiguous;  // see is_contiguous()
+  Extent reach;        // see extent()
+};
+// Throws ShapeError as count_elements() and extent().
+LayoutFacts facts_of(Sizes sizes, Sizes strides);
 // The memory that a layout spans: the bytes before the first element, which negative strides reach, and the bytes from
 // the lowest address to the end of the highest element.
 struct Span {

@@ -95,8 +95,9 @@ void check_box(const of_box& box) {
   }
 }
 
-// Rethrows the current exception with the operator's name before its text, unless the text is complete.
-[[noreturn]] void rethrow_with_name(const Schema& schema) {
+}  // namespace
+
+void rethrow_with_name(const Schema& schema) {
   try {
     throw;
   } catch (const Error& error) {
@@ -106,8 +107,6 @@ void check_box(const of_box& box) {
     throw Error(OF_OUT_OF_MEMORY, std::string(schema.function_name) + ": the host is out of memory");
   }
 }
-
-}  // namespace
 
 void set_box(Call& call, const of_box& box) {
   if (!call.schema().has_boxes)
@@ -134,28 +133,18 @@ void run_below_layers(Call& call) {
 }
 
 void call(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results) {
-  try {
-    invoke(op, op.schema().function_name, arguments, results, false);
-  } catch (...) {
-    rethrow_with_name(op.schema());
-  }
+  with_name(op.schema(), [&] { invoke(op, op.schema().function_name, arguments, results, false); });
 }
 
 void call_box(const Operator& op, std::span<const of_value> arguments, const of_box& box, std::span<of_value> results) {
-  try {
+  with_name(op.schema(), [&] {
     check_box(box);
     invoke(op, op.schema().function_name, arguments, results, false, nullptr, &box);
-  } catch (...) {
-    rethrow_with_name(op.schema());
-  }
+  });
 }
 
 void infer(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results) {
-  try {
-    invoke(op, op.schema().function_name, arguments, results, true);
-  } catch (...) {
-    rethrow_with_name(op.schema());
-  }
+  with_name(op.schema(), [&] { invoke(op, op.schema().function_name, arguments, results, true); });
 }
 
 void call_inside(const Operator& op, const char* name, std::span<const of_value> arguments, std::span<of_value> results,

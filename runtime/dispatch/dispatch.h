@@ -18,6 +18,19 @@ namespace oneflow {
 // Implements of_call(). Error texts begin with the operator's name. A failure leaves `results` unchanged.
 void call(const Operator& op, std::span<const of_value> arguments, std::span<of_value> results);
 
+// Rethrows the current exception with the operator's name before its text, unless the text is complete.
+[[noreturn]] void rethrow_with_name(const Schema& schema);
+
+// Calls work(), and returns its result. Error texts begin with the operator's name.
+template <class Work>
+auto with_name(const Schema& schema, Work&& work) {
+  try {
+    return work();
+  } catch (...) {
+    rethrow_with_name(schema);
+  }
+}
+
 // Implements of_call_box().
 void call_box(const Operator& op, std::span<const of_value> arguments, const of_box& box, std::span<of_value> results);
 

@@ -2,11 +2,9 @@
 
 namespace oneflow {
 
-IndexMap<StridedNumbers> as_strided(IndexMap<StridedNumbers> map, Sizes sizes, Sizes strides, Integer offset) {
-  map.sizes = sizes;
-  map.steps = strides;
+IndexMap<StridedNumbers> as_strided(const IndexMap<StridedNumbers>& input, Sizes sizes, Sizes strides, Integer offset) {
+  IndexMap<StridedNumbers> map{sizes, strides, offset, input.dtype, input.needs_copy};
   normalize_unused_strides(sizes, map.steps);
-  map.offset = offset;
   return map;
 }
 

@@ -5,7 +5,8 @@
 // this dimension differs by 1. The element at index 0 is `offset` away from the start. What a distance is depends on
 // `Numbers`. With strides in elements (StridedNumbers), a map is the layout of a view. With formal sums of the input's
 // dimensions (AxisNumbers in ops/dimension_map.h), it says which dimension of the result follows which dimension of the
-// input. A test computes with sizes that have names. The functions are the same for all.
+// input. A test computes with sizes that have names. The functions are the same for all, and construct their result in
+// place: a map is copied once.
 //
 //   input {2, 3}, steps {3, 1}, offset 0      transpose: {3, 2}, {1, 3}, 0     select(dim 1, 2): {2}, {3}, 2
 //   input {2, 3}, steps {i, j}, offset 0      transpose: {3, 2}, {j, i}, 0     select(dim 1, 2): {2}, {i}, 2j
@@ -112,7 +113,8 @@ inline int position(Integer dim) { return static_cast<int>(static_cast<int64_t>(
 
 // Swaps two dimensions.
 template <class Numbers>
-IndexMap<Numbers> swap(IndexMap<Numbers> map, const auto& dim0, const auto& dim1) {
+IndexMap<Numbers> swap(const IndexMap<Numbers>& input, const auto& dim0, const auto& dim1) {
+  IndexMap<Numbers> map = input;
   if (map.sizes.empty()) return map;  // the dims of a 0-d tensor are 0 or -1
   std::swap(map.sizes[position(dim0)], map.sizes[position(dim1)]);
   std::swap(map.steps[position(dim0)], map.steps[position(dim1)]);
@@ -133,7 +135,8 @@ IndexMap<Numbers> permute(const IndexMap<Numbers>& map, const auto& dims) {
 
 // Inserts a dimension of size 1 before dimension `dim`, or after the last one.
 template <class Numbers>
-IndexMap<Numbers> insert(IndexMap<Numbers> map, const auto& dim) {
+IndexMap<Numbers> insert(const IndexMap<Numbers>& input, const auto& dim) {
+  IndexMap<Numbers> map = input;
   const int at = position(dim);
   const typename Numbers::Step step =
       at < map.sizes.rank() ? Numbers::before(map.steps[at], map.sizes[at]) : Numbers::last();
@@ -144,7 +147,8 @@ IndexMap<Numbers> insert(IndexMap<Numbers> map, const auto& dim) {
 
 // Repeats a dimension of size 1 `count` times.
 template <class Numbers>
-IndexMap<Numbers> repeat(IndexMap<Numbers> map, const auto& dim, const auto& count) {
+IndexMap<Numbers> repeat(const IndexMap<Numbers>& input, const auto& dim, const auto& count) {
+  IndexMap<Numbers> map = input;
   map.steps[position(dim)] = Numbers::repeated(map.steps[position(dim)]);
   map.sizes[position(dim)] = count;
   return map;
@@ -152,7 +156,8 @@ IndexMap<Numbers> repeat(IndexMap<Numbers> map, const auto& dim, const auto& cou
 
 // Fixes the index of a dimension, which the result lacks.
 template <class Numbers>
-IndexMap<Numbers> select(IndexMap<Numbers> map, const auto& dim, const auto& index) {
+IndexMap<Numbers> select(const IndexMap<Numbers>& input, const auto& dim, const auto& index) {
+  IndexMap<Numbers> map = input;
   const typename Numbers::Step step = map.steps[position(dim)];
   map.offset = map.offset + step * index;
   map.sizes.erase(position(dim));
@@ -162,7 +167,9 @@ IndexMap<Numbers> select(IndexMap<Numbers> map, const auto& dim, const auto& ind
 
 // Keeps `length` elements of a dimension: those at begin, begin + by, begin + 2 * by, ...
 template <class Numbers>
-IndexMap<Numbers> slice(IndexMap<Numbers> map, const auto& dim, const auto& begin, const auto& length, const auto& by) {
+IndexMap<Numbers> slice(const IndexMap<Numbers>& input, const auto& dim, const auto& begin, const auto& length,
+                        const auto& by) {
+  IndexMap<Numbers> map = input;
   const int at = position(dim);
   const typename Numbers::Step step = map.steps[at];
   if (!(begin == 0)) map.offset = map.offset + step * begin;
@@ -174,7 +181,8 @@ IndexMap<Numbers> slice(IndexMap<Numbers> map, const auto& dim, const auto& begi
 
 // Returns the diagonal of two dimensions of the same size as the last dimension, in place of both.
 template <class Numbers>
-IndexMap<Numbers> diagonal(IndexMap<Numbers> map, const auto& dim1, const auto& dim2) {
+IndexMap<Numbers> diagonal(const IndexMap<Numbers>& input, const auto& dim1, const auto& dim2) {
+  IndexMap<Numbers> map = input;
   const int a = position(dim1), b = position(dim2);
   const typename Numbers::Step first = map.steps[a], second = map.steps[b];
   map.sizes.push_back(map.sizes[a]);
@@ -189,10 +197,10 @@ IndexMap<Numbers> diagonal(IndexMap<Numbers> map, const auto& dim1, const auto& 
 // Cuts a dimension into `count` windows, of which each begins `by` elements after the one before. The elements of a
 // window, `size` of them, `apart` elements from each other, become the last dimension.
 template <class Numbers>
-IndexMap<Numbers> windows(IndexMap<Numbers> map, const auto& dim, const auto& count, const auto& by, const auto& size,
-                          const auto& apart) {
-  const typename Numbers::Step step = map.steps[position(dim)];
-  map = slice(std::move(map), dim, 0, count, by);
+IndexMap<Numbers> windows(const IndexMap<Numbers>& input, const auto& dim, const auto& count, const auto& by,
+                          const auto& size, const auto& apart) {
+  const typename Numbers::Step step = input.steps[position(dim)];
+  IndexMap<Numbers> map = slice(input, dim, 0, count, by);
   map.sizes.push_back(size);
   map.steps.push_back(size > 1 ? step * apart : step);
   return map;
@@ -200,22 +208,22 @@ IndexMap<Numbers> windows(IndexMap<Numbers> map, const auto& dim, const auto& co
 
 // Gives the elements other sizes, in the same row-major order.
 template <class Numbers>
-IndexMap<Numbers> reshape(IndexMap<Numbers> map, const auto& sizes) {
-  const typename Numbers::Sizes to(sizes);
-  if (auto steps = Numbers::regrouped(map.sizes, map.steps, to))
+IndexMap<Numbers> reshape(const IndexMap<Numbers>& input, const auto& sizes) {
+  IndexMap<Numbers> map{typename Numbers::Sizes(sizes), input.steps, input.offset, input.dtype, input.needs_copy};
+  if (auto steps = Numbers::regrouped(input.sizes, input.steps, map.sizes))
     map.steps = *std::move(steps);
   else
     map.needs_copy = true;
-  map.sizes = to;
   return map;
 }
 
 // Returns the map with the given strides and offset, whatever those of the input are.
-IndexMap<StridedNumbers> as_strided(IndexMap<StridedNumbers> map, Sizes sizes, Sizes strides, Integer offset);
+IndexMap<StridedNumbers> as_strided(const IndexMap<StridedNumbers>& input, Sizes sizes, Sizes strides, Integer offset);
 
 // Returns complex numbers as pairs of real ones, in a new last dimension of size 2.
 template <class Numbers>
-IndexMap<Numbers> as_parts(IndexMap<Numbers> map) {
+IndexMap<Numbers> as_parts(const IndexMap<Numbers>& input) {
+  IndexMap<Numbers> map = input;
   for (auto& step : map.steps) step = Numbers::in_parts(step);
   map.offset = Numbers::in_parts(map.offset);
   map.sizes.push_back(2);
@@ -227,7 +235,8 @@ IndexMap<Numbers> as_parts(IndexMap<Numbers> map) {
 // Returns pairs of real numbers in the last dimension as complex numbers. `needs_copy` says that the strides or the
 // offset do not allow it.
 template <class Numbers>
-IndexMap<Numbers> as_pairs(IndexMap<Numbers> map) {
+IndexMap<Numbers> as_pairs(const IndexMap<Numbers>& input) {
+  IndexMap<Numbers> map = input;
   const int last = map.sizes.rank() - 1;
   map.needs_copy |= !Numbers::is_one_part(map.steps[last]);
   map.sizes.erase(last);

@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 #include "dispatch/dispatch.h"
+#include "dispatch/layers.h"
+#include "ops/view.h"
 #include "tensor/create.h"
 
 namespace oneflow {
@@ -55,7 +57,10 @@ int dims_taken(const of_index& part) {
 // Applies the basic parts of an indexing expression and collects the advanced ones.
 class Selector {
  public:
-  Selector(const Tensor& tensor, std::span<const of_index> parts) : parts_(parts) {
+  Selector(const Tensor& tensor, std::span<const of_index> parts)
+      : parts_(parts),
+        makes_one_view_(tensor.has_memory() && !wanted_layers(tensor.carried_layers())),
+        layout_(layout_of(tensor)) {
     selection_.view = &tensor;
     bool has_ellipsis = false;
     int taken = 0;
@@ -76,6 +81,7 @@ class Selector {
 
   Selection select() {
     for (const of_index& part : parts_) apply(part);
+    if (makes_one_view_ && has_views_) selection_.replace(view_of(*selection_.view, layout_));
     return std::move(selection_);
   }
 
@@ -90,7 +96,7 @@ class Selector {
         caller_dim_ += rest_;
         return keep(rest_);
       case OF_INDEX_NEW:
-        selection_.replace(call_operator(kUnsqueeze, *selection_.view, dim_));
+        apply_view(kUnsqueeze);
         return keep(1);
       case OF_INDEX_TENSOR:
         dim_ += dims_taken(part);
@@ -101,14 +107,27 @@ class Selector {
     }
   }
 
+  // Applies a view along the next dimension, of which `values` are the further arguments.
+  template <class... Values>
+  void apply_view(const OperatorName& name, const Values&... values) {
+    if (makes_one_view_) {
+      const of_value arguments[] = {kNone, to_value(dim_), to_value(values)...};
+      layout_ = view_layout(*name, layout_, arguments);
+    } else {
+      selection_.replace(call_operator(name, *selection_.view, dim_, values...));
+      layout_ = layout_of(*selection_.view);
+    }
+    has_views_ = true;
+  }
+
   void apply_int(int64_t position) {
-    const int64_t size = selection_.view->size(dim_);
+    const int64_t size = layout_.sizes[dim_];
     if (position < -size || position >= size)
       fail(OF_INDEX_OUT_OF_RANGE, "index %lld is out of range for dimension %d of size %lld",
            static_cast<long long>(position), caller_dim_, static_cast<long long>(size));
     ++caller_dim_;
     if (!selection_.is_advanced) {
-      selection_.replace(call_operator(kSelect, *selection_.view, dim_, position));
+      apply_view(kSelect, position);
       return;
     }
     // In advanced indexing, an integer counts as a 0-d index tensor: it has an influence on the position of the common
@@ -120,8 +139,7 @@ class Selector {
   void apply_slice(const of_index& part) {
     const of_value start = part.has_start ? to_value(part.start) : kNone;
     const of_value stop = part.has_stop ? to_value(part.stop) : kNone;
-    if (part.has_start || part.has_stop || part.step != 1)
-      selection_.replace(call_operator(kSlice, *selection_.view, dim_, start, stop, part.step));
+    if (part.has_start || part.has_stop || part.step != 1) apply_view(kSlice, start, stop, part.step);
     ++caller_dim_;
     keep(1);
   }
@@ -139,6 +157,10 @@ class Selector {
   }
 
   std::span<const of_index> parts_;
+  // Whether the basic parts together make one view, rather than one each, as no layer wants to see them.
+  const bool makes_one_view_;
+  bool has_views_ = false;  // whether a part has been applied
+  Layout layout_;           // after the parts so far
   Selection selection_;
   int rest_;            // the number of dimensions that the ellipsis, or the missing parts, stand for
   int dim_ = 0;         // the next dimension of the view

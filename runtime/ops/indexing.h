@@ -1,5 +1,5 @@
-// Indexing with an expression of several parts, as in tensor[1:3, index]. Basic parts become views; an expression that
-// contains tensors or bools needs advanced indexing as well.
+// Indexing with an expression of several parts, as in tensor[1:3, index]. Basic parts together become one view, or one
+// each where a layer wants to see them; an expression that contains tensors or bools needs advanced indexing as well.
 #ifndef ONEFLOW_OPS_INDEXING_H_
 #define ONEFLOW_OPS_INDEXING_H_
 

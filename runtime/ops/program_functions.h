@@ -81,7 +81,8 @@ inline std::string text_of(of_dtype dtype) { return dtype_name(dtype); }
 // Throws an error with a text in which each {} is replaced by the next value.
 [[noreturn]] void fail_with_texts(of_status status, std::string_view text, std::initializer_list<std::string> values);
 template <class... Values>
-[[noreturn]] void fail_with(of_status status, std::string_view text, const Values&... values) {
+[[noreturn, gnu::cold, gnu::noinline]] void fail_with(of_status status, std::string_view text,
+                                                      const Values&... values) {
   fail_with_texts(status, text, {text_of(values)...});
 }
 
@@ -187,8 +188,8 @@ inline Shape broadcast(Sizes first, Sizes second) { return broadcast_shapes(firs
 
 // Returns sizes in which a -1 is replaced by the size that gives `count` elements. Throws ShapeError if there is none.
 template <class List, class Size>
-List completed_sizes(List sizes, const Size& count) {
-  const List requested = sizes;
+List completed_sizes(const List& requested, const Size& count) {
+  List sizes = requested;
   int inferred = -1;
   for (int d = 0; d < sizes.rank(); ++d) {
     if (sizes[d] < -1) fail_with(OF_SHAPE_ERROR, "shape must not be negative, got {}", Size(sizes[d]));

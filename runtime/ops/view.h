@@ -28,6 +28,16 @@ struct ViewRule {
   IndexMap<AxisNumbers> (*axes)(const MapBody<AxisNumbers>&);
 };
 
+// A layout to which views are applied one after the other, before a tensor is made of the last one: of a tensor with
+// memory whose views no layer wants to see.
+using Layout = IndexMap<StridedNumbers>;
+Layout layout_of(const Tensor& tensor);
+// Returns the layout of a view. `arguments` are those of the operator, checked; the tensor is not read. Throws the
+// errors of call().
+Layout view_layout(const Operator& op, const Layout& layout, std::span<const of_value> arguments);
+// Returns the view of a tensor that has a layout. Throws InvalidArgument if the layout reaches outside of the storage.
+TensorRef view_of(const Tensor& input, const Layout& layout);
+
 // Returns a view of the input. If the strides do not allow one, it is a view of a copy.
 void run_view(Call& call);
 // Copies the elements of the view to a new tensor.

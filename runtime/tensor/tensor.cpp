@@ -41,8 +41,25 @@ TensorRef Tensor::without_memory(Sizes sizes, of_dtype dtype, of_device device) 
   return tensor;
 }
 
+// Inline, because every view is created by it.
+[[gnu::always_inline]] inline TensorRef Tensor::create(Ref<Storage> storage, of_device device, of_dtype dtype,
+                                                       Sizes sizes, Sizes strides, int64_t offset, int64_t count,
+                                                       bool is_contiguous) {
+  TensorRef tensor = TensorRef::adopt(new Tensor);
+  tensor->dtype_ = dtype;
+  tensor->device_ = device;
+  tensor->offset_ = offset;
+  tensor->count_ = count;
+  tensor->is_contiguous_ = is_contiguous;
+  tensor->storage_ = std::move(storage);
+  tensor->sizes_.assign(sizes);
+  tensor->strides_.assign(strides);
+  return tensor;
+}
+
 TensorRef Tensor::without_memory(const Tensor& like) {
-  return create({}, like.device_, like.dtype_, like.sizes_, like.strides_, like.offset_);
+  return create({}, like.device_, like.dtype_, like.sizes_, like.strides_, like.offset_, like.count_,
+                like.is_contiguous_);
 }
 
 TensorRef Tensor::allocate(Sizes sizes, of_dtype dtype, of_device device) {
@@ -62,23 +79,10 @@ TensorRef Tensor::defer(Sizes sizes, of_dtype dtype, of_device device, Recipe re
   return tensor;
 }
 
-TensorRef Tensor::create(Ref<Storage> storage, of_device device, of_dtype dtype, Sizes sizes, Sizes strides,
-                         int64_t offset) {
-  TensorRef tensor = TensorRef::adopt(new Tensor);
-  tensor->dtype_ = dtype;
-  tensor->device_ = device;
-  tensor->offset_ = offset;
-  tensor->count_ = count_elements(sizes);
-  tensor->is_contiguous_ = oneflow::is_contiguous(sizes, strides);
-  tensor->storage_ = std::move(storage);
-  tensor->sizes_.assign(sizes);
-  tensor->strides_.assign(strides);
-  return tensor;
-}
-
 TensorRef Tensor::over(Ref<Storage> storage, of_dtype dtype, Sizes sizes, Sizes strides, int64_t offset) {
   const of_device device = storage->device();
-  return create(std::move(storage), device, dtype, sizes, strides, offset);
+  return create(std::move(storage), device, dtype, sizes, strides, offset, count_elements(sizes),
+                oneflow::is_contiguous(sizes, strides));
 }
 
 TensorRef Tensor::view(const Tensor& base, Sizes sizes, Sizes strides, int64_t offset) {
@@ -86,7 +90,13 @@ TensorRef Tensor::view(const Tensor& base, Sizes sizes, Sizes strides, int64_t o
 }
 
 TensorRef Tensor::view(const Tensor& base, of_dtype dtype, Sizes sizes, Sizes strides, int64_t offset) {
-  TensorRef tensor = create(base.storage_, base.device_, dtype, sizes, strides, offset);
+  return view(base, dtype, sizes, strides, offset, facts_of(sizes, strides));
+}
+
+TensorRef Tensor::view(const Tensor& base, of_dtype dtype, Sizes sizes, Sizes strides, int64_t offset,
+                       const LayoutFacts& facts) {
+  TensorRef tensor =
+      create(base.storage_, base.device_, dtype, sizes, strides, offset, facts.count, facts.is_contiguous);
   tensor->base_ = base.base_ ? base.base_ : TensorRef::share(const_cast<Tensor*>(&base));
   return tensor;
 }

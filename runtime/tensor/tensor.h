@@ -40,6 +40,9 @@ class Tensor final : public of_tensor_object, public RefCounted<Tensor> {
   static TensorRef view(const Tensor& base, Sizes sizes, Sizes strides, int64_t offset);
   // Creates a view with another dtype; `strides` and `offset` are in elements of this dtype.
   static TensorRef view(const Tensor& base, of_dtype dtype, Sizes sizes, Sizes strides, int64_t offset);
+  // Creates one of which the facts are known.
+  static TensorRef view(const Tensor& base, of_dtype dtype, Sizes sizes, Sizes strides, int64_t offset,
+                        const LayoutFacts& facts);
   // Creates a tensor, which is not a view, over a storage.
   static TensorRef over(Ref<Storage> storage, of_dtype dtype, Sizes sizes, Sizes strides, int64_t offset);
 
@@ -97,7 +100,7 @@ class Tensor final : public of_tensor_object, public RefCounted<Tensor> {
  private:
   Tensor() = default;
   static TensorRef create(Ref<Storage> storage, of_device device, of_dtype dtype, Sizes sizes, Sizes strides,
-                          int64_t offset);
+                          int64_t offset, int64_t count, bool is_contiguous);
   // Sets the sizes, row-major strides and the number of elements. Throws ShapeError for invalid sizes.
   void set_contiguous_layout(Sizes sizes);
   [[noreturn]] static void fail_without_memory();

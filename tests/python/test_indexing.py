@@ -47,6 +47,50 @@ def test_basic(data: st.DataObject, shape: tuple[int, ...]) -> None:
 
 
 @few
+@given(data=st.data(), shape=SHAPES)
+def test_parts_that_are_seen_one_by_one(data: st.DataObject, shape: tuple[int, ...]) -> None:
+    """Indexes tensors whose parts a layer sees as a view each, and ones whose parts make one view together."""
+    key = data.draw(basic_keys(shape))
+    x, values = pair(shape)
+    x = x.to(flow.float64)
+    together, recorded = x[key], x.detach().clone().requires_grad_()
+    with flow.profile() as profile:
+        apart = x[key]
+    whole = (Ellipsis, slice(None), slice(None, None, 1))
+    parts = [part for part in (key if isinstance(key, tuple) else (key,)) if part not in whole]
+    assert len(profile.entries) == len(parts)
+    for found in (together, apart, recorded[key]):
+        same(found, values[key])
+        assert found.is_contiguous() == together.is_contiguous()
+        if found.numel() > 0:
+            assert (found.stride(), found.storage_offset()) == (together.stride(), together.storage_offset())
+
+
+@pytest.mark.parametrize("key", [(slice(None, None, 0),), (0, slice(None, None, 0)), (None,) * 62, (3, 0), (0, -3)])
+def test_errors_of_parts_that_are_seen_one_by_one(key: Any) -> None:
+    x = flow.zeros(3, 2)
+    with pytest.raises(flow.Error) as together:
+        x[key]
+    with flow.profile(), pytest.raises(flow.Error) as apart:
+        x[key]
+    assert type(together.value) is type(apart.value)
+    assert str(together.value) == str(apart.value)
+
+
+def test_views_at_the_ends_of_memory() -> None:
+    """Indexes with negative steps, steps beyond the size, and no elements, of views that begin within their memory."""
+    values = np.arange(24, dtype=np.int64).reshape(2, 3, 4)
+    x = flow.tensor(values)[1, ::2, 3:]
+    expected = values[1, ::2, 3:]
+    for key in [
+        (slice(None, None, -1),) * 2, (slice(1, None, 2**62), 0), (slice(-1, None, -(2**62)), 0), (slice(5, 9), 0),
+        (slice(2, 0), slice(1, 0)), (1, slice(0, 0)), (None, 1, None, 0, None), (Ellipsis, slice(-9, 9)),
+    ]:  # fmt: skip
+        same(x[key], expected[key])
+        assert x[key].shares_memory_with(x)
+
+
+@few
 @given(data=st.data(), shape=st.lists(st.integers(1, 4), min_size=1, max_size=4).map(tuple))
 def test_advanced(data: st.DataObject, shape: tuple[int, ...]) -> None:
     """Indexes some dimensions with lists or arrays of positions, the others with full slices and integers."""

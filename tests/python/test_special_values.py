@@ -217,3 +217,46 @@ def test_tensors_that_require_gradients_are_not_exported() -> None:
         np.from_dlpack(x)
     assert np.asarray(x.detach()).tolist() == x.tolist() == [1.0, 2.0]
     assert flow.tensor(x).tolist() == [1.0, 2.0]
+
+
+# ------------------------------------------------------------------------------------------------ the tangent
+
+
+def tangent_error(values: np.ndarray[Any, Any]) -> float:
+    """Returns the largest error of tan() in units of the last place, and checks the signs of the results."""
+    found = flow.tan(flow.from_numpy(values)).numpy()
+    exact = np.tan(values.astype(np.longdouble))
+    rounded = exact.astype(values.dtype)
+    is_normal = np.abs(values) >= np.finfo(values.dtype).tiny
+    np.testing.assert_array_equal(np.signbit(found[is_normal]), np.signbit(rounded[is_normal]))
+    return float(np.max(np.abs(found.astype(np.longdouble) - exact) / np.spacing(np.abs(rounded))))
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).nmant < 63, reason="needs numbers of more than 53 bits to compare with")
+def test_errors_of_the_tangent() -> None:
+    """Samples all exponents, both sides of the multiples of pi / 2, and of the limits between methods."""
+    floats = np.arange(0, 0x7F800000, 5003, dtype=np.uint32).view(np.float32)
+    assert tangent_error(floats) <= 1.01
+    assert tangent_error(-floats) <= 1.01
+    random = np.random.default_rng(0)
+    poles = np.arange(1, 700_000, 7) * (np.pi / 2)
+    spread = np.ldexp(1 + random.random(20_000), random.integers(-1000, 40, 20_000))
+    doubles = np.concatenate([random.uniform(-2, 2, 50_000), random.uniform(-2e6, 2e6, 50_000), poles, -poles, spread])
+    assert tangent_error(np.concatenate([doubles, np.nextafter(doubles, 0)])) <= 1.01
+    near_poles = poles.astype(np.float32)
+    assert tangent_error(np.concatenate([near_poles, np.nextafter(near_poles, np.float32(0))])) <= 1.01
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "bfloat16"])
+def test_tangent_does_not_depend_on_neighbours(dtype: str) -> None:
+    """Mixes angles of different methods within a vector, in all positions, in contiguous and reversed tensors."""
+    angles = [1.0, -0.0, 5e-8, -3.0, 1e3, -2e4, 3e6, math.inf, -math.inf, math.nan, 0.7853982]
+    alone = [flow.tan(flow.tensor([angle], dtype=dtype)).item() for angle in angles]
+    random = np.random.default_rng(0)
+    for length in (1, 7, 16, 33, 1000):
+        positions = random.integers(0, len(angles), length)
+        x = flow.tensor([angles[i] for i in positions], dtype=dtype)
+        expected = np.array([alone[i] for i in positions])
+        for found in (flow.tan(x), flow.tan(flow.flip(x, [0])).flip([0]), flow.tan(x[::2])):
+            np.testing.assert_array_equal(found.to(flow.float64).numpy(), expected[:: 2 - (len(found) == length)])
+    assert flow.tan(flow.zeros(0, 3, dtype=dtype)).shape == (0, 3)

@@ -101,6 +101,13 @@ bool fail(Mismatch::Reason reason, PyObject* found, Mismatch* mismatch) {
 
 bool wrong_type(PyObject* found, Mismatch* mismatch) { return fail(Mismatch::Reason::kWrongType, found, mismatch); }
 
+// Converts an int.
+bool convert_long(PyObject* integer, int64_t* result, Mismatch* mismatch) {
+  int overflow = 0;
+  *result = PyLong_AsLongLongAndOverflow(integer, &overflow);
+  return overflow == 0 || fail(Mismatch::Reason::kTooLarge, integer, mismatch);
+}
+
 // Converts an int or an object with __index__. Rejects bool, and tensors, so that x.max(y) selects the overload for two
 // tensors.
 bool convert_integer(PyObject* object, int64_t* result, Mismatch* mismatch) {
@@ -115,9 +122,7 @@ bool convert_integer(PyObject* object, int64_t* result, Mismatch* mismatch) {
     }
     object = integer.get();
   }
-  int overflow = 0;
-  *result = PyLong_AsLongLongAndOverflow(object, &overflow);
-  return overflow == 0 || fail(Mismatch::Reason::kTooLarge, object, mismatch);
+  return convert_long(object, result, mismatch);
 }
 
 // Makes a tensor of an array-like, and returns a reference to it for a ValueStore; NULL if it is no array-like, or with
@@ -324,6 +329,8 @@ bool convert_items(const ArgumentRecord& argument, std::span<PyObject* const> it
       value->kind = OF_VALUE_INT_LIST;
       value->as.integers = integers;
       return convert_each(items, mismatch, [&](PyObject* item, Py_ssize_t i) {
+        if (PyLong_CheckExact(item)) [[likely]]
+          return convert_long(item, &integers[i], mismatch);
         const Ref number = number_in(item, *store);
         return number && convert_integer(number.get(), &integers[i], mismatch);
       });

@@ -1,7 +1,6 @@
 // x[...], x[...] = ..., len(x), iteration and `in`.
 
 #include <cstddef>
-#include <memory_resource>
 #include <new>
 #include <vector>
 
@@ -24,16 +23,20 @@ class Index {
   explicit Index(PyObject* owner) : owner_(owner) {}
 
   bool parse(PyObject* key) {
-    parts_.reserve(PyTuple_Check(key) ? PyTuple_GET_SIZE(key) : 1);
     if (!PyTuple_Check(key)) return parse_part(key);
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); ++i) {
+    const Py_ssize_t count = PyTuple_GET_SIZE(key);
+    if (count > kFew) {
+      many_.resize(static_cast<size_t>(count));
+      parts_ = many_.data();
+    }
+    for (Py_ssize_t i = 0; i < count; ++i) {
       if (!parse_part(PyTuple_GET_ITEM(key, i))) return false;
     }
     return true;
   }
 
-  const of_index* parts() const { return parts_.data(); }
-  size_t count() const { return parts_.size(); }
+  const of_index* parts() const { return parts_; }
+  size_t count() const { return count_; }
   // Returns whether the index has tensors: the result is then a copy and not a view.
   bool has_arrays() const { return !tensors_.empty(); }
 
@@ -44,9 +47,10 @@ class Index {
   bool parse_array(PyObject* key);
 
   of_index& add(of_index_kind kind) {
-    parts_.push_back({});
-    parts_.back().kind = kind;
-    return parts_.back();
+    of_index& part = parts_[count_++];
+    part = {};
+    part.kind = kind;
+    return part;
   }
 
   bool add_tensor(PyObject* tensor) {
@@ -55,20 +59,26 @@ class Index {
     return true;
   }
 
+  static constexpr Py_ssize_t kFew = 8;  // most indices have a few parts
   PyObject* owner_;
-  std::byte memory_[8 * sizeof(of_index)];  // most indices have a few parts
-  std::pmr::monotonic_buffer_resource resource_{memory_, sizeof memory_};
-  std::pmr::vector<of_index> parts_{&resource_};
+  of_index few_[kFew];
+  std::vector<of_index> many_;
+  of_index* parts_ = few_;
+  size_t count_ = 0;
   std::vector<Ref> tensors_;
 };
 
 // Reads an integer index or a bound of a slice. Integers beyond 64 bits are out of range for every tensor, so they are
 // clamped.
 bool to_integer(PyObject* object, int64_t* result) {
-  Ref integer(PyNumber_Index(object));
-  if (!integer) return false;
+  Ref integer;
+  if (!PyLong_Check(object)) {
+    integer = Ref(PyNumber_Index(object));
+    if (!integer) return false;
+    object = integer.get();
+  }
   int overflow = 0;
-  *result = PyLong_AsLongLongAndOverflow(integer.get(), &overflow);
+  *result = PyLong_AsLongLongAndOverflow(object, &overflow);
   if (overflow != 0) *result = overflow < 0 ? INT64_MIN : INT64_MAX;
   return true;
 }
@@ -104,8 +114,7 @@ bool Index::parse_part(PyObject* key) {
 bool Index::parse_integer(PyObject* key) { return to_integer(key, &add(OF_INDEX_INT).start); }
 
 bool Index::parse_slice(PyObject* key) {
-  of_index part{};
-  part.kind = OF_INDEX_SLICE;
+  of_index& part = add(OF_INDEX_SLICE);
   part.step = 1;
   if (const auto numbers = numbers_of(key)) {
     part.has_start = numbers->has_start;
@@ -113,7 +122,6 @@ bool Index::parse_slice(PyObject* key) {
     part.start = numbers->start;
     part.stop = numbers->stop;
     part.step = numbers->step;
-    parts_.push_back(part);
     return true;
   }
   const SliceEnds slice = ends_of(key);
@@ -125,13 +133,12 @@ bool Index::parse_slice(PyObject* key) {
   } ends[] = {{slice.start, &part.start}, {slice.stop, &part.stop}, {slice.step, &part.step}};
   for (const auto& end : ends) {
     if (end.object == Py_None) continue;
-    if (!PyIndex_Check(end.object)) {
+    if (!PyLong_Check(end.object) && !PyIndex_Check(end.object)) {
       raise(OF_TYPE_MISMATCH, "index: slices must be of int or None, got " + type_name(end.object));
       return false;
     }
     if (!to_integer(end.object, end.value)) return false;
   }
-  parts_.push_back(part);
   return true;
 }
 

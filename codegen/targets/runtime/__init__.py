@@ -1,6 +1,7 @@
 """The tables of the runtime: one C++ file per definition file with schemas, rules and the programs of composites.
 
-A header has the programs for sizes and index maps. One file has the rules of graphs.
+A header has the programs for sizes and index maps. One file has the index maps of views for strides, one the rules of
+graphs.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ class Runtime(Target):
         width = max(len(family.table) for family in families)
         text = self.templates.render("operators.cpp.j2", families=families, sources=sources, width=width)
         yield Output("runtime/generated/operators.cpp", text)
+        text = self.templates.render("maps.cpp.j2", families=[f for f in families if f.maps])
+        yield Output("runtime/generated/maps.cpp", text)
         rules = [RuleSource(rule, definitions) for rule in definitions.rules]
         files = sorted({rule.op.location.file for rule in definitions.rules})
         text = self.templates.render("rules.cpp.j2", rules=rules, files=files, called=called(rules))

@@ -97,6 +97,11 @@ class Family:
         return any(entry.templates for entry in self.entries)
 
     @property
+    def maps(self) -> list[str]:
+        """Returns the names of the function templates that map the index of a view."""
+        return [name for entry in self.entries for name in entry.maps]
+
+    @property
     def called(self) -> list[Called]:
         """Returns the operators that the composites and the gradients of this family call."""
         ops = {op.full_name: op for entry in self.entries for op in (*entry.called, *entry.gradient_ops)}
@@ -161,6 +166,12 @@ class OperatorSource:
     def templates(self) -> list[str]:
         """Returns the definitions of the record's function templates."""
         return [function.text for function in self._functions if function.is_template]
+
+    @property
+    def maps(self) -> list[str]:
+        """Returns the name of the record's function template if it maps the index of a view, else nothing."""
+        programs = self._rule.programs
+        return [self._function.name] if self._function and programs and programs.gives is Gives.MAP else []
 
     @property
     def called(self) -> tuple[Op, ...]:

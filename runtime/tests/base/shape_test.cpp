@@ -90,6 +90,30 @@ TEST(ShapeTest, Contiguity) {
   EXPECT_FALSE(is_contiguous(Shape{3}, Shape{-1}));
 }
 
+TEST(ShapeTest, FactsAgreeWithTheirOwnFunctions) {
+  const std::pair<Shape, Shape> layouts[] = {{{}, {}},
+                                             {{2, 3}, {3, 1}},
+                                             {{2, 3}, {1, 2}},
+                                             {{2, 1, 3}, {3, 99, 1}},
+                                             {{3, 4}, {-4, 1}},
+                                             {{3, 4}, {0, 1}},
+                                             {{5}, {-1}},
+                                             {{2, 0, 4}, {kHuge, kHuge, -kHuge}},
+                                             {{1, 1}, {kHuge, -kHuge}},
+                                             {{2, 2, 2, 2, 2, 2, 2}, {64, 32, 16, 8, 4, 2, 1}}};
+  for (const auto& [sizes, strides] : layouts) {
+    const LayoutFacts facts = facts_of(sizes, strides);
+    const Extent reach = extent(sizes, strides);
+    EXPECT_EQ(facts.count, count_elements(sizes)) << to_text(sizes);
+    EXPECT_EQ(facts.is_contiguous, is_contiguous(sizes, strides)) << to_text(sizes) << to_text(strides);
+    EXPECT_EQ(facts.reach.lowest, reach.lowest) << to_text(sizes) << to_text(strides);
+    EXPECT_EQ(facts.reach.highest, reach.highest) << to_text(sizes) << to_text(strides);
+  }
+  EXPECT_EQ(failure([] { facts_of(Shape{2, -1}, Shape{1, 1}); }), "size must not be negative, got -1");
+  EXPECT_NE(failure([] { facts_of(Shape{kHuge, 4}, Shape{1, 1}); }), "no failure");
+  EXPECT_NE(failure([] { facts_of(Shape{kHuge}, Shape{kHuge}); }), "no failure");
+}
+
 TEST(ShapeTest, OverlapWithItself) {
   EXPECT_FALSE(overlaps_itself(Shape{2, 3}, Shape{3, 1}));
   EXPECT_FALSE(overlaps_itself(Shape{2, 3}, Shape{1, -2}));
