@@ -110,13 +110,16 @@ void run_contraction(Call& call) {
   if (adds) check_addend(call, addend, plan->shape);
   if (!call.infer_only)
     if (TensorRef shared = shared_result(call, *plan)) return set_result(call, 0, std::move(shared));
+  const bool is_new = call.results[0].kind == OF_VALUE_ABSENT;
   const Tensor& result = prepare_exact_result(call, 0, plan->shape, plan->dtype);
   if (call.infer_only || result.count() == 0) return;
 
   const FallsBackWhole whole;
-  const bool is_direct = !adds && plan->working == part_dtype(plan->dtype);
-  if (is_direct) return contract_into(call, result, *plan);
-  const TensorRef target = Tensor::allocate(plan->shape, plan->working, call.device);
+  const bool computes_in_result = plan->working == part_dtype(plan->dtype);
+  if (!adds && computes_in_result) return contract_into(call, result, *plan);
+  // A tensor of the caller may be the addend, too, which is then needed until the end.
+  const bool adds_in_place = computes_in_result && is_new;
+  const TensorRef target = adds_in_place ? share(result) : Tensor::allocate(plan->shape, plan->working, call.device);
   contract_into(call, *target, *plan);
   if (adds) {
     call_into(call, result, add, target, share(call.tensor(addend)));

@@ -265,3 +265,24 @@ def test_other_threads_run_during_a_large_product_of_small_operands() -> None:
     """The interpreter's lock is released by the size of the product, not that of the operands."""
     x = flow.ones(300)
     assert runs_beside(lambda: flow.einsum("i,j,k->ijk", x, x, x))
+
+
+def test_an_addend_is_added_in_the_memory_of_the_result() -> None:
+    """It took memory for the product, in addition to that for the result."""
+    x, weight, bias = flow.randn(600, 40), flow.randn(500, 40), flow.randn(500)
+
+    def peak(*addend: flow.Tensor) -> int:
+        flow.linear(x, weight, *addend)
+        flow.reset_peak_memory_stats()
+        before = flow.memory_stats()["in_use"]
+        flow.linear(x, weight, *addend)
+        return flow.memory_stats()["peak_in_use"] - before
+
+    assert peak(bias) < peak() + 600 * 500
+
+
+def test_the_result_may_be_the_addend() -> None:
+    x, weight, addend = flow.randn(60, 40), flow.randn(50, 40), flow.randn(60, 50)
+    expected = flow.linear(x, weight, addend).numpy()
+    flow.linear(x, weight, addend, out=addend)
+    np.testing.assert_array_equal(addend.numpy(), expected)

@@ -101,8 +101,9 @@ struct EpilogueTarget {
 
 // A product of unpacked operands that is vectorised along one dimension of C, j:
 //   C[n, i, j] = sum over p of A[n, i, j, p] * B[n, i, j, p]
-// Along j, A and B are contiguous or broadcast (stride 0), and at least one of them is contiguous. The elements n begin
-// at the offsets in offsets_a, offsets_b and offsets_c.
+// Along j, A and B are contiguous or broadcast (stride 0), and at least one of them is contiguous; or C is contiguous,
+// one of A and B broadcast, and the other has the stride 2, where kernels read every second element. The elements n
+// begin at the offsets in offsets_a, offsets_b and offsets_c.
 struct ContiguousProduct {
   struct Strides {
     int64_t a, b, c;
@@ -111,7 +112,7 @@ struct ContiguousProduct {
   const void* b;
   void* c;
   int64_t j_count;
-  Strides j_strides;  // of A and B: 0 or 1
+  Strides j_strides;  // of A and B: 0, 1 or 2
   int64_t i_count;
   Strides i_strides;
   bool streams;   // use non-temporal stores, as C is too large for the caches
@@ -223,6 +224,7 @@ struct ContractKernels {
 
   // Kernels for unpacked operands of T.
   void (*contiguous_product)(const ContiguousProduct& product);
+  bool reads_every_second;  // whether contiguous_product() takes operands with the stride 2 along j
   void (*small_product)(const SmallProduct& product);
   int64_t strip_columns;                                    // the most columns of a strip
   void (*strip[kMaxStripColumns + 1])(const Strip& strip);  // by its number of columns

@@ -34,19 +34,20 @@ constexpr int64_t kMinVector = 3, kMinWideVector = 8, kMinCopiedWork = 8192;
 // vectorised: packing would take longer.
 constexpr int64_t kMaxScalarWork = 256;
 
-// Returns whether A and B are contiguous or broadcast along a dimension, and at least one of them is contiguous.
-bool is_vectorisable(const Dim& dim) {
+// Returns whether vectors of A and B can be loaded along a dimension: they are contiguous or broadcast, and at least
+// one of them is contiguous, or reads_every_second() holds.
+bool is_vectorisable(const Dim& dim, const ContractKernels& kernels) {
   const int64_t a = dim.strides[kA], b = dim.strides[kB];
-  return (a == 0 || a == 1) && (b == 0 || b == 1) && a + b > 0;
+  return ((a == 0 || a == 1) && (b == 0 || b == 1) && a + b > 0) || reads_every_second(dim, kernels);
 }
 
 // Returns the dimension of C to vectorise along, or -1 where there is none. A dimension that is contiguous in C, too,
 // is preferred, then the longest.
-int choose_vector_dim(const DimGroup& dims_of_c) {
+int choose_vector_dim(const DimGroup& dims_of_c, const ContractKernels& kernels) {
   int best = -1;
   const auto rank_of = [&](int d) { return std::pair(dims_of_c.dims[d].strides[kC] == 1, dims_of_c.dims[d].size); };
   for (int d = 0; d < dims_of_c.rank; ++d)
-    if (is_vectorisable(dims_of_c.dims[d]) && (best < 0 || rank_of(d) > rank_of(best))) best = d;
+    if (is_vectorisable(dims_of_c.dims[d], kernels) && (best < 0 || rank_of(d) > rank_of(best))) best = d;
   return best;
 }
 
@@ -261,6 +262,11 @@ std::unique_ptr<Solution> solve_in_registers(const Problem& problem, const Contr
 
 }  // namespace
 
+bool reads_every_second(const Dim& dim, const ContractKernels& kernels) {
+  const int64_t a = dim.strides[kA], b = dim.strides[kB];
+  return kernels.reads_every_second && dim.strides[kC] == 1 && std::min(a, b) == 0 && std::max(a, b) == 2;
+}
+
 bool fits_registers(const Problem& problem) {
   if (problem.depth.count < 2 || std::min(problem.rows.count, problem.columns.count) < 2) return false;
   return solve_in_registers(problem, contract_kernels(problem.dtype)) != nullptr;
@@ -299,7 +305,7 @@ std::unique_ptr<Solution> solve_whole_depth(const Problem& problem) {
   if (is_thin && unit_depth) return make_dots(problem);
   if (auto copied = is_thin ? solve_with_copy(problem) : nullptr) return copied;
   DimGroup others = dims_of_c(problem);
-  const int position = choose_vector_dim(others);
+  const int position = choose_vector_dim(others, kernels);
   const int64_t size = position < 0 ? 1 : others.dims[position].size;
   const int64_t least = depth * elements < kMinCopiedWork ? kMinVector : kMinWideVector;
   if (is_few_dots && depth > size && size < least) return make_copied_dots(problem);

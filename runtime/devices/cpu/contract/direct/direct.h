@@ -11,6 +11,7 @@
 
 #include <memory>
 
+#include "contract/kernels.h"
 #include "contract/problem.h"
 
 namespace oneflow::cpu {
@@ -31,6 +32,10 @@ std::unique_ptr<Solution> solve_directly(const Problem& problem);
 // Returns a solution that does not split the depth into separate problems: solve_directly() without direct/lines.h and
 // rewrite/long.h. The latter calls it for each part of the depth.
 std::unique_ptr<Solution> solve_whole_depth(const Problem& problem);
+
+// Returns whether C is contiguous along a dimension, one of A and B broadcast, and of the other every second element is
+// read, as by a convolution with a stride of 2, and there are kernels for it.
+bool reads_every_second(const Dim& dim, const ContractKernels& kernels);
 
 // Returns whether a matrix product, with several rows and columns and a sum, is computed within vector registers in the
 // current layout of its operands.

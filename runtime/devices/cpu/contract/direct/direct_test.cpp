@@ -81,6 +81,27 @@ TEST(Direct, TwoRowsThatShareTheirVectors) {
   }
 }
 
+// As in a convolution of each channel by itself, where all rows of a channel have the same factors; of the vectors of
+// either operand, all elements are used or every second one.
+TEST(Direct, RowsThatShareTheirFactors) {
+  for (const of_dtype dtype : kKernelDtypes) {
+    for (const int64_t rows : {1, 2, 7, 8, 9, 20})
+      for (const int64_t columns : {3, 4, 7, 8, 15, 16, 17, 31, 32, 33, 57, 130})
+        for (const auto& [depth, step] : {std::pair{9, 1}, {9, 2}, {1, 2}}) {
+          if (step > 1 && !contract_kernels(dtype).reads_every_second) continue;
+          const std::map<char, int64_t> sizes{{'b', 5}, {'i', rows}, {'j', columns}, {'k', depth}};
+          const TestLayout layout{"", 3, step};
+          expect_solved(TestContraction("bkij,bk->bij", sizes, dtype).lay_out(kA, layout), solve_whole_depth);
+          expect_solved(TestContraction("bk,bkij->bij", sizes, dtype).lay_out(kB, layout), solve_whole_depth);
+        }
+    if (!contract_kernels(dtype).reads_every_second) continue;
+    for (const int64_t depth : {1, 9}) {
+      const TestContraction own_factors("bkij,bki->bij", {{'b', 5}, {'i', 9}, {'j', 21}, {'k', depth}}, dtype);
+      expect_solved(TestContraction(own_factors).lay_out(kA, {"", 1, 2}), solve_whole_depth);
+    }
+  }
+}
+
 TEST(Direct, ContiguousBatches) {
   for (const of_dtype dtype : kKernelDtypes) {
     for (const int64_t batch : {8, 9, 16, 31, 64, 600})

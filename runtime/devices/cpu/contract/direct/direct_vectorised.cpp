@@ -16,6 +16,10 @@ constexpr int kWide = 8;
 constexpr int kSmallRows = 4;  // 4 x 3 vectors of sums and 3 operands in 16 registers
 #endif
 
+// Rows of up to kShortRow vectors are too few sums to hide the latency of additions: kSharedRows rows are computed at a
+// time where they have their factors in common.
+constexpr int kShortRow = 4, kSharedRows = 8;
+
 // A vector of `width` elements, which may be fewer than those of a register, for the last elements along j.
 template <class T, int width>
 struct Narrow {
@@ -82,6 +86,113 @@ inline void vector_block(const ContiguousProduct& product, const T* a, const T* 
   typename Narrow<T, width>::type sums[vectors];
   sum_vectors<T, width, vectors>(product, a + first * product.j_strides.a, b + first * product.j_strides.b, sums);
   store_vectors<T, width, vectors>(product, sums, c + first * product.j_strides.c);
+}
+
+// Rows of C that are sums of vectors times factors that all rows have in common.
+struct SharedFactors {
+  int64_t count;       // of the elements of a row
+  int64_t row_stride;  // of the vectors
+  int64_t row_stride_c;
+  int64_t depth;
+  const int64_t *depth_vectors, *depth_factors;  // the offsets of p
+};
+
+// Loads `width` elements that are `step` apart, and none behind the last one. The lanes from `count` on, where there
+// are masks, are zeros.
+template <class T, int width, int step>
+class LoadApart {
+ public:
+  using Wide = typename Narrow<T, width>::type;
+  static constexpr bool has_masks = kHasMasks && width == kLanes<T>;
+
+  explicit LoadApart(int64_t count) {
+#if defined(__AVX512F__)
+    const int64_t span = (count - 1) * step + 1;
+    first_ = first_lanes(span < width ? span : width);
+    second_ = first_lanes(span < width ? 0 : span - width + 1);
+#endif
+    (void)count;
+  }
+
+  Wide operator()(const T* from) const {
+    if constexpr (step == 1 || width == 1) return some(from, first_);
+    // The second vector begins one element early, so that it ends with the last element.
+    typename Narrow<Index<T>, width>::type lanes;
+#pragma GCC unroll 16
+    for (int i = 0; i < width; ++i) lanes[i] = static_cast<Index<T>>(2 * i + (2 * i >= width));
+    return __builtin_shuffle(some(from, first_), some(from + width - 1, second_), lanes);
+  }
+
+ private:
+  static_assert(step <= 2);
+
+  static Wide some(const T* from, uint32_t mask) {
+#if defined(__AVX512F__)
+    if constexpr (has_masks) return load_masked(mask, from);
+#endif
+    (void)mask;
+    return *reinterpret_cast<const Wide*>(from);
+  }
+
+  uint32_t first_ = 0, second_ = 0;
+};
+
+// Computes one vector of up to kSharedRows rows of C, of which it stores `count` elements.
+template <class T, int step, int width>
+void shared_tile(const SharedFactors& factors, const T* from, const T* factor, T* c, int64_t rows, int64_t count) {
+  using Load = LoadApart<T, width, step>;
+  using Wide = typename Load::Wide;
+  const Load load_apart(count);
+  const T* row_from[kSharedRows];  // where there are fewer rows, the last one is computed repeatedly
+#pragma GCC unroll 8
+  for (int r = 0; r < kSharedRows; ++r) {
+    row_from[r] = from;
+    if (r + 1 < rows) from += factors.row_stride;
+  }
+  const int64_t depth = factors.depth;
+  const int64_t *const depth_vectors = factors.depth_vectors, *const depth_factors = factors.depth_factors;
+  Wide sums[kSharedRows] = {};
+  for (int64_t p = 0; p < depth; ++p) {
+    const int64_t offset = depth_vectors[p];
+    const Wide common = factor[depth_factors[p]] - Wide{};
+#pragma GCC unroll 8
+    for (int r = 0; r < kSharedRows; ++r) sums[r] += load_apart(row_from[r] + offset) * common;
+  }
+#pragma GCC unroll 8
+  for (int r = 0; r < kSharedRows; ++r) {
+    if constexpr (Load::has_masks)
+      store_some(c, sums[r], 0, count);
+    else
+      *reinterpret_cast<Wide*>(c) = sums[r];
+    if (r + 1 < rows) c += factors.row_stride_c;
+  }
+}
+
+// Computes the elements of some rows from `first` on, in vectors of `width` elements as long as these are whole.
+// Returns the first element that is not computed.
+template <class T, int step, int width>
+int64_t shared_vectors(const SharedFactors& factors, const T* from, const T* factor, T* c, int64_t rows,
+                       int64_t first) {
+  constexpr int64_t least = LoadApart<T, width, step>::has_masks ? 1 : width;
+  for (; factors.count - first >= least; first += width) {
+    const int64_t count = factors.count - first < width ? factors.count - first : width;
+    for (int64_t r = 0; r < rows; r += kSharedRows)
+      shared_tile<T, step, width>(factors, from + r * factors.row_stride + first * step, factor,
+                                  c + r * factors.row_stride_c + first, rows - r < kSharedRows ? rows - r : kSharedRows,
+                                  count);
+  }
+  return first;
+}
+
+// Computes all elements of some rows.
+template <class T, int step>
+void shared_rows(const SharedFactors& factors, const T* from, const T* factor, T* c, int64_t rows) {
+  constexpr int width = kLanes<T>;
+  int64_t first = shared_vectors<T, step, width>(factors, from, factor, c, rows, 0);
+  if constexpr (!kHasMasks) {
+    if constexpr (width > 4) first = shared_vectors<T, step, 4>(factors, from, factor, c, rows, first);
+    shared_vectors<T, step, 1>(factors, from, factor, c, rows, first);
+  }
 }
 
 // Computes two rows i of C that multiply the same vectors of `a`, so that each vector is loaded once: in blocks of half
@@ -284,6 +395,42 @@ void small_product(const SmallProduct& product) {
   all_small_rows<T, kSmallRows>(product, 0);
 }
 
+// Other types are rarely those of convolutions, so that they need no code of their own.
+template <class T>
+constexpr bool kSharesFactors = false;
+template <>
+constexpr bool kSharesFactors<float> = true;
+
+// Computes all rows where each multiplies vectors of one operand by elements of the other, if the rows have these in
+// common and are short, or if the elements of vectors are apart. Returns whether it has.
+template <class T>
+bool rows_with_factors(const ContiguousProduct& product, const T* a, const T* b, T* c) {
+  const auto &j = product.j_strides, &i = product.i_strides;
+  const bool factors_are_b = j.b == 0;
+  const int64_t step = factors_are_b ? j.a : j.b, row_stride = factors_are_b ? i.a : i.b;
+  const int64_t factor_stride = factors_are_b ? i.b : i.a;
+  const bool are_short = product.depth > 1 && product.i_count > 1 && product.j_count <= kShortRow * kLanes<T>;
+  if (j.c != 1 || (!factors_are_b && j.a != 0) || (step == 1 && (factor_stride != 0 || !are_short))) return false;
+  const SharedFactors factors{product.j_count,
+                              row_stride,
+                              i.c,
+                              product.depth,
+                              factors_are_b ? product.depth_a : product.depth_b,
+                              factors_are_b ? product.depth_b : product.depth_a};
+  const T *from = factors_are_b ? a : b, *factor = factors_are_b ? b : a;
+  const int64_t rows = factor_stride == 0 ? product.i_count : 1;
+  for (int64_t row = 0; row < product.i_count; row += rows) {
+    if (step == 1)
+      shared_rows<T, 1>(factors, from, factor, c, rows);
+    else
+      shared_rows<T, 2>(factors, from, factor, c, rows);
+    from += rows * row_stride;
+    factor += rows * factor_stride;
+    c += rows * i.c;
+  }
+  return true;
+}
+
 template <class T>
 void contiguous_product(const ContiguousProduct& product) {
   constexpr int width = kLanes<T>;
@@ -293,6 +440,8 @@ void contiguous_product(const ContiguousProduct& product) {
     const T* a = static_cast<const T*>(product.a) + product.offsets_a[n];
     const T* b = static_cast<const T*>(product.b) + product.offsets_b[n];
     T* c = static_cast<T*>(product.c) + product.offsets_c[n];
+    if constexpr (kSharesFactors<T>)
+      if (rows_with_factors(product, a, b, c)) continue;
     if (product.depth == 1 && product.j_strides.c == 1) {
       if (product.j_strides.a == 0)
         single_products<T>(product, a, b, c, broadcast, contiguous);
@@ -377,6 +526,7 @@ void register_product(const RegisterProduct& product) {
 template <class T>
 void add_direct_kernels(ContractKernels& kernels) {
   kernels.contiguous_product = contiguous_product<T>;
+  kernels.reads_every_second = kSharesFactors<T>;
   kernels.small_product = small_product<T>;
 #if defined(__AVX512F__)
   kernels.register_product = register_product<T>;

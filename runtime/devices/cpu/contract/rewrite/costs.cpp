@@ -32,6 +32,8 @@ constexpr double kRereadFactor = 3;
 // read from as many memory pages as the depth has indices. And the cost of transposing an element.
 constexpr double kTransposedFactor = 3, kTransposedDeepFactor = 5, kTransposeElement = 0.3;
 constexpr int64_t kSquare = 16, kManyPages = 16;
+// The factor for vectors of every second element.
+constexpr double kSecondFactor = 2;
 // Adding up the lanes of a sum, or of several interleaved sums.
 constexpr double kAddLanes = 1.5, kAddInterleavedLanes = 20;
 // The overhead of each contiguous run of C, of single products and of sums.
@@ -53,7 +55,10 @@ constexpr int64_t kLineElements = 16;
 class Costs {
  public:
   explicit Costs(const Problem& problem)
-      : problem_(problem), lanes_(contract_kernels(problem.dtype).lane_count), size_(item_size(problem.dtype)) {
+      : problem_(problem),
+        kernels_(contract_kernels(problem.dtype)),
+        lanes_(kernels_.lane_count),
+        size_(item_size(problem.dtype)) {
     for (const Operand operand : {kA, kB, kC}) elements_[operand] = elements_of(problem, operand);
     work_ = elements_[kC] * static_cast<double>(problem.depth.count);
     min_side_ = std::min(problem.rows.count, problem.columns.count);
@@ -92,6 +97,7 @@ class Costs {
     const bool is_thin = min_side_ <= kThin || problem_.depth.count == 1;
     const bool is_tiny = problem_.rows.count * problem_.columns.count <= kMaxTinyWork / problem_.depth.count;
     const bool is_batch_vector = role == kBatch && is_contiguous(kC) && dim.size >= kMinBatchVector;
+    if (is_thin && reads_every_second(dim, kernels_)) return along(role, dim.size, kSumRunOverhead) * kSecondFactor;
     if (!is_contiguous(kA) || !is_contiguous(kB) || !(is_thin || is_tiny || is_batch_vector)) return INFINITY;
     const double reread = role == kBatch && min_side_ > kThin && exceeds_l1_ ? kRereadFactor : 1;
     const double vectors = along(role, dim.size, problem_.depth.count > 1 ? kSumRunOverhead : kRunOverhead) * reread;
@@ -196,6 +202,7 @@ class Costs {
   }
 
   const Problem& problem_;
+  const ContractKernels& kernels_;
   const int64_t lanes_, size_;
   int64_t min_side_;
   bool is_small_, exceeds_l1_, exceeds_l2_;
