@@ -89,8 +89,7 @@ def _shared(comes_first: str) -> tuple[str, str]:
 # Functions in scalar expressions of every kind.
 SCALAR: Mapping[str, Intrinsic] = {
     "exp": _function("f", 1),
-    # The derivative may be finite where the power is not.
-    "exp2": _function("f * 0.6931471805599453 if isfinite(f) else exp2(x - 1) * 1.3862943611198906", 1),
+    "exp2": _function("f * 0.6931471805599453", 1),
     "expm1": _function("exp(x)", 1),
     "log": _function("1 / x", 1, "x > 0"),
     "log2": _function("1.4426950408889634 / x", 1, "x > 0"),

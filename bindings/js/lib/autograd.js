@@ -292,18 +292,18 @@ function checkpoint(fn, ...args) {
         const inputs = args.map((each, i) => (wanted[i] ? variableFor(each) : each));
         const outputs = listOf(withRandomState(randomState, () => enableGrad(() => fn(...inputs))));
         const isKept = outputs.map((output) => output.requiresGrad);
-        return {inputs, outputs: outputs.filter((_, i) => isKept[i]), given: grads.filter((_, i) => isKept[i])};
+        return {inputs, outputs: outputs.filter((each, i) => isKept[i]), given: grads.filter((each, i) => isKept[i])};
       };
       const {inputs: leaves, outputs, given} = runAgain((each) => each.detach().setRequiresGrad());
       // The pass also adds to leaves that the function refers to without taking them as arguments.
       backward(outputs, {gradTensors: given});
-      if (!gradMode.isEnabled()) return args.map((_, i) => (wanted[i] ? leaves[i].grad : null));
+      if (!gradMode.isEnabled()) return args.map((each, i) => (wanted[i] ? leaves[i].grad : null));
       // The pass is recorded: what it finds depends on the arguments.
       const recorded = runAgain((each) => variableOf('checkpoint', each, true));
-      const variables = recorded.inputs.filter((_, i) => wanted[i]);
+      const variables = recorded.inputs.filter((each, i) => wanted[i]);
       const found = grad(
         recorded.outputs, variables, {gradOutputs: recorded.given, createGraph: true, allowUnused: true});
-      return args.map((_, i) => (wanted[i] ? found.shift() : null));
+      return args.map((each, i) => (wanted[i] ? found.shift() : null));
     }
   }
   return Checkpoint.apply(...args);

@@ -51,26 +51,19 @@ static inline double asinh(double x) {
 }
 static inline float acosh(float x) { return 1e18f < x ? of_log_float(x) + 0.693147181f : of_acosh_float(x); }
 static inline double acosh(double x) { return 1e150 < x ? of_log_double(x) + 0.6931471805599453 : of_acosh_double(x); }
-// SLEEF's sinh and cosh return infinity before the result overflows. There, both are exp(|x|) / 2.
-template <class T>
-static inline T half_exp(T x) {
-  const T root = exp(x * T(0.5));
-  return T(0.5) * root * root;
-}
-static inline float sinh(float x) {
-  const float size = __builtin_fabsf(x);
-  return 85.0f < size ? __builtin_copysignf(half_exp(size), x) : of_sinh_float(x);
-}
-static inline double sinh(double x) {
-  const double size = __builtin_fabs(x);
-  return 700.0 < size ? __builtin_copysign(half_exp(size), x) : of_sinh_double(x);
-}
-static inline float cosh(float x) {
-  return 85.0f < __builtin_fabsf(x) ? half_exp(__builtin_fabsf(x)) : of_cosh_float(x);
-}
-static inline double cosh(double x) {
-  return 700.0 < __builtin_fabs(x) ? half_exp(__builtin_fabs(x)) : of_cosh_double(x);
-}
+// SLEEF's sinh and cosh return infinity before the result overflows. There, both are those of |x| - 5.5, which is
+// exact, times exp(5.5).
+#define OF_HYPERBOLIC(name, T, limit)                                                 \
+  static inline T name(T x) {                                                         \
+    const bool is_large = T(limit) < (x < 0 ? -x : x);                                \
+    const T result = of_##name##_##T(is_large ? x < 0 ? x + T(5.5) : x - T(5.5) : x); \
+    return is_large ? result * T(244.69193226422039) : result;                        \
+  }
+OF_HYPERBOLIC(sinh, float, 85)
+OF_HYPERBOLIC(cosh, float, 85)
+OF_HYPERBOLIC(sinh, double, 700)
+OF_HYPERBOLIC(cosh, double, 700)
+#undef OF_HYPERBOLIC
 static inline float atan2(float y, float x) { return of_atan2_float(y, x); }
 static inline double atan2(double y, double x) { return of_atan2_double(y, x); }
 
