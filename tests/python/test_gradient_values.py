@@ -124,6 +124,12 @@ def test_second_derivatives_at_the_ends(
     assert second(function, point, dtype) == pytest.approx(curvature, rel=1e-5)
 
 
+def test_second_derivatives_beside_zero() -> None:
+    """Their terms cancelled."""
+    assert second(flow.tanh, 1e-20) == pytest.approx(-2e-20, rel=1e-14, abs=0)
+    assert second(flow.sigmoid, 1e-20) == pytest.approx(-1.25e-21, rel=1e-14, abs=0)
+
+
 def test_third_derivative_of_tanh_at_zero() -> None:
     x = leaf(0.0)
     slope = flow.grad(flow.tanh(x), [x], create_graph=True)[0]

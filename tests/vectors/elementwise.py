@@ -56,6 +56,24 @@ def _digamma(x: Any) -> Any:
     return numpy.where((x < 0) & (x != numpy.floor(x)), reflected, scipy.special.digamma(x))
 
 
+def log_hypot(input: torch.Tensor | float, other: torch.Tensor | float) -> torch.Tensor:
+    if _is_recorded(input, other):
+        return torch.log(torch.hypot(torch.as_tensor(input), torch.as_tensor(other)))
+    return _by_scipy(_log_size, input, other)
+
+
+def _log_size(x: Any, y: Any) -> Any:
+    """Returns the real part of NumPy's logarithm of x + iy. The product with i would be NaN for an infinite y."""
+    numbers = numpy.empty(numpy.broadcast_shapes(x.shape, y.shape), complex)
+    numbers.real, numbers.imag = x, y
+    with numpy.errstate(divide="ignore"):
+        return numpy.log(numbers).real
+
+
+def sigmoid_slope(input: torch.Tensor) -> torch.Tensor:
+    return torch.sigmoid(input) * torch.sigmoid(-input)
+
+
 def polygamma(n: int, input: torch.Tensor) -> torch.Tensor:
     if _is_recorded(input):
         return torch.polygamma(n, input)

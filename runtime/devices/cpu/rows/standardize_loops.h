@@ -35,7 +35,7 @@ struct Affine {
 // Returns `scale`, the reciprocal of the standard deviation of `count` elements, or what it is without the overflow or
 // the underflow of squares.
 template <class T>
-static inline T in_range(T scale, const T* elements, T mean, int64_t count, double eps) {
+__attribute__((noinline)) static T in_range(T scale, const T* elements, T mean, int64_t count, double eps) {
   if (scale != T(0) && !__builtin_isinf(scale)) return scale;
   double largest = 0, squares = 0;
   for (int64_t i = 0; i < count; ++i) {

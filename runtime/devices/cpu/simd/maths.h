@@ -40,17 +40,28 @@ static inline double log1p(double x) {
   const double result = of_log1p_double(is_large ? x * 0.00390625 : x);
   return is_large ? result + 5.545177444479562 : result;
 }
-// SLEEF's asinh and acosh return infinity if the square of the argument overflows. There, both are log(2 * |x|).
+// SLEEF's asinh and acosh return infinity if the square of the argument overflows. There, both are log(2 * |x|), which is
+// that of a power of 2 less plus its logarithm.
 static inline float asinh(float x) {
-  const float size = __builtin_fabsf(x);
-  return 1e18f < size ? __builtin_copysignf(of_log_float(size) + 0.693147181f, x) : of_asinh_float(x);
+  const bool is_large = 1e18f < __builtin_fabsf(x);
+  const float result = of_asinh_float(is_large ? x * 0x1p-40f : x);
+  return is_large ? result + __builtin_copysignf(27.7258872f, x) : result;
 }
 static inline double asinh(double x) {
-  const double size = __builtin_fabs(x);
-  return 1e150 < size ? __builtin_copysign(of_log_double(size) + 0.6931471805599453, x) : of_asinh_double(x);
+  const bool is_large = 1e150 < __builtin_fabs(x);
+  const double result = of_asinh_double(is_large ? x * 0x1p-256 : x);
+  return is_large ? result + __builtin_copysign(177.445678223346, x) : result;
 }
-static inline float acosh(float x) { return 1e18f < x ? of_log_float(x) + 0.693147181f : of_acosh_float(x); }
-static inline double acosh(double x) { return 1e150 < x ? of_log_double(x) + 0.6931471805599453 : of_acosh_double(x); }
+static inline float acosh(float x) {
+  const bool is_large = 1e18f < x;
+  const float result = of_acosh_float(is_large ? x * 0x1p-40f : x);
+  return is_large ? result + 27.7258872f : result;
+}
+static inline double acosh(double x) {
+  const bool is_large = 1e150 < x;
+  const double result = of_acosh_double(is_large ? x * 0x1p-256 : x);
+  return is_large ? result + 177.445678223346 : result;
+}
 // SLEEF's sinh and cosh return infinity before the result overflows. There, both are those of |x| - 5.5, which is
 // exact, times exp(5.5).
 #define OF_HYPERBOLIC(name, T, limit)                                                 \
