@@ -40,8 +40,8 @@ static inline double log1p(double x) {
   const double result = of_log1p_double(is_large ? x * 0.00390625 : x);
   return is_large ? result + 5.545177444479562 : result;
 }
-// SLEEF's asinh and acosh return infinity if the square of the argument overflows. There, both are log(2 * |x|), which is
-// that of a power of 2 less plus its logarithm.
+// SLEEF's asinh and acosh return infinity if the square of the argument overflows. There, both are log(2 * |x|), which
+// is that of a power of 2 less plus its logarithm.
 static inline float asinh(float x) {
   const bool is_large = 1e18f < __builtin_fabsf(x);
   const float result = of_asinh_float(is_large ? x * 0x1p-40f : x);
