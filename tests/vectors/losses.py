@@ -38,9 +38,7 @@ def logits_slope(input: torch.Tensor, target: torch.Tensor, pos_weight: torch.Te
 
 
 def logits_loss(input: torch.Tensor, target: torch.Tensor, pos_weight: torch.Tensor | float = 1) -> torch.Tensor:
-    true = -functional.logsigmoid(input) * pos_weight * target
-    false = -functional.logsigmoid(-input) * (1 - target)
-    return torch.where(target == 0, 0, true) + torch.where(target == 1, 0, false)
+    return (target - 1) * functional.logsigmoid(-input) - pos_weight * target * functional.logsigmoid(input)
 
 
 def nll_loss(

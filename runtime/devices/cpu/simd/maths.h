@@ -41,26 +41,28 @@ static inline double log1p(double x) {
   return is_large ? result + 5.545177444479562 : result;
 }
 // SLEEF's asinh and acosh return infinity if the square of the argument overflows. There, both are log(2 * |x|), which
-// is that of a power of 2 less plus its logarithm.
+// is twice that of the root of |x| / 2.
 static inline float asinh(float x) {
-  const bool is_large = 1e18f < __builtin_fabsf(x);
-  const float result = of_asinh_float(is_large ? x * 0x1p-40f : x);
-  return is_large ? result + __builtin_copysignf(27.7258872f, x) : result;
+  const float size = __builtin_fabsf(x);
+  const bool is_large = 1e18f < size;
+  const float result = of_asinh_float(is_large ? __builtin_copysignf(__builtin_sqrtf(size * 0.5f), x) : x);
+  return is_large ? 2 * result : result;
 }
 static inline double asinh(double x) {
-  const bool is_large = 1e150 < __builtin_fabs(x);
-  const double result = of_asinh_double(is_large ? x * 0x1p-256 : x);
-  return is_large ? result + __builtin_copysign(177.445678223346, x) : result;
+  const double size = __builtin_fabs(x);
+  const bool is_large = 1e150 < size;
+  const double result = of_asinh_double(is_large ? __builtin_copysign(__builtin_sqrt(size * 0.5), x) : x);
+  return is_large ? 2 * result : result;
 }
 static inline float acosh(float x) {
   const bool is_large = 1e18f < x;
-  const float result = of_acosh_float(is_large ? x * 0x1p-40f : x);
-  return is_large ? result + 27.7258872f : result;
+  const float result = of_acosh_float(is_large ? __builtin_sqrtf(x * 0.5f) : x);
+  return is_large ? 2 * result : result;
 }
 static inline double acosh(double x) {
   const bool is_large = 1e150 < x;
-  const double result = of_acosh_double(is_large ? x * 0x1p-256 : x);
-  return is_large ? result + 177.445678223346 : result;
+  const double result = of_acosh_double(is_large ? __builtin_sqrt(x * 0.5) : x);
+  return is_large ? 2 * result : result;
 }
 // SLEEF's sinh and cosh return infinity before the result overflows. There, both are those of |x| - 5.5, which is
 // exact, times exp(5.5).
