@@ -37,7 +37,7 @@ def near(expected: Any, dtype: str) -> Any:
 
 @TYPES
 def test_slopes_of_angles_and_lengths(dtype: str) -> None:
-    """Those of atan2 were divided by a sum of squares; those of hypot were infinity / infinity."""
+    """The sum of squares in the slope of atan2 overflowed; the slope of hypot was infinity / infinity, which is NaN."""
     big = BIG[dtype]
     for size in (big, 1 / big):
         assert gradients(flow.atan2, size, size, dtype=dtype) == near([0.5 / size, -0.5 / size], dtype)
