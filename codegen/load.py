@@ -36,6 +36,7 @@ from codegen.model import (
     StatedGradient,
     Word,
 )
+from codegen.objects import read as objects
 from codegen.program import Program
 from codegen.reader import Bad, Field, Fields, Report, compose
 from codegen.rules import RuleText, complete_rules, read_rule, read_variants
@@ -69,7 +70,7 @@ class _Rules:
     rules: tuple[RuleText, ...]
 
 
-_Part = _Draft | _OtherNames | _Rules
+_Part = _Draft | _OtherNames | _Rules | objects.Item
 
 
 def definition_files(root: Path) -> list[Path]:
@@ -118,6 +119,10 @@ def _drafts(text: str, file: str, report: Report) -> list[_Part]:
                 continue
             if "rule" in fields.keys:
                 drafts.append(_Rules(read_rule(fields, variants)))
+                continue
+            if objects.is_item(fields):
+                if item := objects.read(fields):
+                    drafts.append(item)
                 continue
             read = next((_OTHER_ITEMS[key] for key in fields.keys if key in _OTHER_ITEMS), _record)
             draft = read(fields)
@@ -419,7 +424,8 @@ def _complete(parts: list[_Part], report: Report) -> Definitions:
             check(op, plain.overloads, report)
     if report.problems:
         return Definitions(tuple(ops))
-    definitions = Definitions(tuple(_resolved(ops)))
+    found = objects.complete([each for each in parts if isinstance(each, objects.Item)], report)
+    definitions = Definitions(tuple(_resolved(ops)), objects=found)
     rules = [rule for each in parts if isinstance(each, _Rules) for rule in each.rules]
     whole = replace(
         definitions,

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from codegen import base_types
 from codegen.base_types import BaseType
 from codegen.errors import Location
+from codegen.objects.model import Objects
 
 if TYPE_CHECKING:
     from codegen.derive.gradients import Gradients
@@ -523,6 +524,7 @@ class Definitions:
     rules: tuple[Rule, ...] = ()
     words: tuple[str, ...] = ()  # names in texts of the runtime that are not those of records
     elsewhere: tuple[Elsewhere, ...] = ()
+    objects: Objects = field(default_factory=Objects)
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:

@@ -128,5 +128,24 @@ def test_errors() -> None:
     raises(flow.TypeMismatch, "set_state: offset must be int, got None", lambda: generator.set_state((1, None)))
     raises(flow.TypeMismatch, "rand: generator must be Generator, got int", lambda: flow.rand(2, generator=5))
     raises(flow.TypeMismatch, "ones: unknown argument generator", lambda: flow.ones(2, generator=generator))
-    with pytest.raises(TypeError):
-        type("Own", (flow.Generator,), {})
+
+
+class Own(flow.Generator):
+    """A subclass with a constructor of its own."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(7)
+        self.name = name
+
+
+def test_subclasses() -> None:
+    own = Own("first")
+    assert repr(own) == "Own(seed=7, offset=0)"
+    assert flow.rand(3, generator=own).tolist() == flow.rand(3, generator=flow.Generator(7)).tolist()
+    for twin in (copy.copy(own), copy.deepcopy(own), pickle.loads(pickle.dumps(own))):
+        assert (type(twin), twin.name, twin.get_state()) == (Own, "first", (7, 3))
+    unfinished = Own.__new__(Own)
+    text = "seed: __init__ of the class Generator has not been called"
+    raises(flow.InvalidArgument, text, lambda: unfinished.seed())
+    with pytest.raises(flow.TypeMismatch, match="generator must be Generator, got "):
+        flow.rand(2, generator=unfinished)

@@ -18,6 +18,7 @@ FLOORS = [
     ["ops", "einsum"],
     ["autograd", "files", "graph", "parallel", "profile"],
     ["capi"],
+    ["objects"],
 ]
 HEIGHT = {name: height for height, names in enumerate(FLOORS) for name in names}
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^">]+)[">]', re.MULTILINE)

@@ -3,7 +3,7 @@
 /** Gradients: modes, backward passes, gradients of functions, hooks and functions with gradients of their own. */
 
 const gradMode = require('./gradMode');
-const {functions: {defaultGenerator}} = require('./generator');
+const {defaultGenerator} = require('../generated/classes');
 const {checkFunction, isList, listOf, optionsOf, tensorList} = require('./gradArguments');
 const native = require('./native');
 const {makeError} = require('./errors');

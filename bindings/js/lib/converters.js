@@ -14,9 +14,10 @@
 const frame = require('./frame');
 const devices = require('./devices');
 const dtypes = require('./dtypes');
-const generators = require('./generator');
 const native = require('./native');
+const {Generator} = require('../generated/classes');
 const {NULL_BYTE} = require('./errors');
+const {liveSlot} = require('./object');
 const {MAX_RANK} = require('./nested');
 const {isTensor, slotOf, disposedError} = require('./tensor');
 const {isFloat, TOO_LARGE, toInteger, isInteger, isNumber, putNumber} = require('./scalars');
@@ -149,9 +150,9 @@ const device = {
 };
 
 const generator = {
-  fit: (value) => (generators.isGenerator(value) ? value : undefined),
+  fit: (value) => (value instanceof Generator ? value : undefined),
   put(position, value, argument) {
-    frame.putPlain(position, KIND.generator, generators.live(value, argument.owner, argument.name));
+    frame.putPlain(position, KIND.generator, liveSlot(Generator, value, argument.owner, argument.name));
   },
 };
 

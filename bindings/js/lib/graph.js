@@ -6,7 +6,8 @@ const util = require('node:util');
 const native = require('./native');
 const {makeError, traced} = require('./errors');
 const {optionsOf} = require('./gradArguments');
-const {isGenerator, live} = require('./generator');
+const {liveSlot: liveObject} = require('./object');
+const {Generator} = require('../generated/classes');
 const {TENSOR, checkText, entriesOf, flagOf, nodesOf, pathOf, restore} = require('./nodes');
 const {describe, isPlainObject, isTensor, liveSlot, wrapSlot} = require('./tensor');
 
@@ -295,11 +296,11 @@ class Graph {
 
   #arguments(method, inputs, options) {
     const {states, generator} = optionsOf(method, options, ['states', 'generator']);
-    if (generator !== undefined && generator !== null && !isGenerator(generator)) {
+    if (generator !== undefined && generator !== null && !(generator instanceof Generator)) {
       throw makeError('TypeMismatch', `${method}: generator must be Generator, got ${describe(generator)}`);
     }
     const {slots, tensors} = this.#tensors(method, inputs);
-    const drawn = isGenerator(generator) ? live(generator, method, 'generator') : 0;
+    const drawn = generator instanceof Generator ? liveObject(Generator, generator, method, 'generator') : 0;
     return {
       states: flagOf(method, 'states', states, false),
       args: [this.#handle, slots, drawn, ...tensors, generator],

@@ -2,6 +2,8 @@
 
 /** The hand-written part of oneflow-js. The operators are declared in generated/index.d.ts. */
 
+import type {Generator} from '../generated/classes.js';
+
 /** The name of an element type. */
 export type DType =
   | 'bool' | 'uint8' | 'int8' | 'int16' | 'int32' | 'int64' | 'uint16' | 'uint32' | 'uint64'
@@ -1288,55 +1290,6 @@ export namespace onnx {
 export function profile(body: (profile: Profile) => unknown): Profile;
 
 // ------------------------------------------------------------------------------------------------ random numbers, options
-
-/** A position in the sequence of random numbers of a seed: the seed, and how many numbers were drawn. */
-export interface RandomState {
-  /** The seed of the sequence. */
-  seed: Integer;
-  /** How many of its numbers were drawn. */
-  offset: Integer;
-}
-/** A generator of random numbers: a position in the sequence of a seed, which calls with `generator` move forward. */
-export class Generator {
-  /**
-   * Creates a generator at the beginning of the sequence of a seed, an integer from -2^63 to 2^64 - 1. Default: the
-   * fixed seed of new processes.
-   */
-  constructor(seed?: Integer);
-  /** Starts the sequence of an unpredictable seed, and returns the seed. */
-  seed(): bigint;
-  /** Starts the sequence of a seed from its beginning. Returns the generator. */
-  manualSeed(seed: Integer): this;
-  /** Returns the seed of the current sequence. */
-  initialSeed(): bigint;
-  /** Returns the state, which structuredClone() and postMessage() can copy. */
-  getState(): {seed: bigint; offset: bigint};
-  /** Restores a state that getState() returned: the same numbers follow again. */
-  setState(state: RandomState): void;
-  /** Returns an independent generator in the same state. */
-  clone(): Generator;
-  /** Whether dispose() was called. */
-  readonly isDisposed: boolean;
-  /** Releases the memory at once. Further calls do nothing. Throws for the default generator. */
-  dispose(): void;
-  /** Calls dispose(). */
-  [Symbol.dispose](): void;
-  /** Returns the state as a text. */
-  toString(): string;
-}
-/** The generator of the process, from which calls draw that are given no other. All threads share it. */
-export const defaultGenerator: Generator;
-/**
- * Starts the sequence of a seed in the default generator, and returns the generator. The same seed gives the same
- * numbers on every device and in every language.
- */
-export function manualSeed(seed: Integer): Generator;
-/** Returns the seed of the default generator. */
-export function initialSeed(): bigint;
-/** Returns the state of the default generator. */
-export function getRandomState(): {seed: bigint; offset: bigint};
-/** Restores a state that getRandomState() returned: the same numbers follow again. */
-export function setRandomState(state: RandomState): void;
 
 /**
  * Returns the value of a setting: 'numThreads', 'deterministic', 'fallbackIsError', or a setting of a device plugin.

@@ -8,7 +8,7 @@ require('./garbage');
 const dtypes = require('./dtypes');
 const {errorClasses, makeError} = require('./errors');
 const devices = require('./devices');
-const generators = require('./generator');
+const classes = require('../generated/classes');
 const settings = require('./settings');
 const gradients = require('./autograd');
 const {gradcheck} = require('./gradcheck');
@@ -135,7 +135,7 @@ const flow = {
   ...Object.fromEntries(dtypes.names.map((name) => [name, name])),
   ...settings,
   ...devices.functions,
-  ...generators.functions,
+  ...classes,
   ...gradients,
   gradcheck,
   ...errorClasses,

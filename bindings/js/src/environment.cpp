@@ -65,16 +65,31 @@ int32_t Environment::put(of_expression expression, int64_t bytes) {
   return slot;
 }
 
-int32_t Environment::put(of_generator generator) {
-  std::unique_ptr<of_generator_object, decltype(&of_generator_release)> owned(generator, of_generator_release);
-  const int32_t slot = take_slot(kHandleBytes);
-  fill(slot, GENERATOR, owned.release());
+int32_t Environment::put(const of_class* object_class, void* object) {
+  const int32_t slot = put(object, object_class->release);
+  static_cast<Object*>(slots_[slot].handle)->object_class = object_class;
   return slot;
+}
+
+void* Environment::object(int64_t slot) const {
+  const auto* found = static_cast<const Object*>(handle(slot, OBJECT));
+  return found != nullptr && found->object_class != nullptr ? found->object : nullptr;
+}
+
+void Environment::look_at_slot(int64_t slot, of_data* data) const {
+  if (const of_tensor tensor = get(slot)) {
+    data->kind = OF_DATA_TENSOR;
+    data->as.tensor = tensor;
+  } else if (void* found = object(slot)) {
+    data->kind = OF_DATA_OBJECT;
+    data->as.object = found;
+    data->of.object = static_cast<const Object*>(slots_[slot].handle)->object_class;
+  }
 }
 
 int32_t Environment::put(void* object, void (*release)(void*)) {
   std::unique_ptr<void, void (*)(void*)> owned(object, release);
-  auto handle = std::make_unique<Object>(Object{object, release});
+  auto handle = std::make_unique<Object>(Object{object, release, nullptr});
   const int32_t slot = take_slot(kHandleBytes);
   fill(slot, OBJECT, handle.release());
   owned.release();
@@ -119,9 +134,6 @@ void Environment::release(int64_t slot) {
       break;
     case EXPRESSION:
       of_expression_release(static_cast<of_expression>(handle));
-      break;
-    case GENERATOR:
-      of_generator_release(static_cast<of_generator>(handle));
       break;
     case OBJECT: {
       const std::unique_ptr<Object> owned(static_cast<Object*>(handle));

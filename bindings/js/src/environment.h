@@ -1,6 +1,6 @@
 // The state of the addon in one Node environment. The main thread and each worker thread have their own environment.
 //
-// JavaScript never sees a native pointer. It refers to tensors, einsum expressions and generators by slots: small
+// JavaScript never sees a native pointer. It refers to tensors, einsum expressions and objects by slots: small
 // integers, each the index of an entry of the environment that holds a handle or is empty. Functions that take slots
 // are also passed the JavaScript objects that own them, as further arguments that they do not read: this keeps the
 // objects from being garbage-collected, and the slots from being emptied, before the function is done.
@@ -13,12 +13,13 @@
 #pragma once
 
 #include <napi.h>
-#include <oneflow/oneflow.h>
+#include <oneflow/objects.h>
 
 #include <cstdint>
 #include <memory>
 #include <vector>
 
+#include "classes/host.h"
 #include "collector.h"
 #include "workers.h"
 
@@ -65,12 +66,16 @@ class Environment {
   // garbage collector; an expression holds `bytes`.
   int32_t put(of_tensor tensor);
   int32_t put(of_expression expression, int64_t bytes);
-  int32_t put(of_generator generator);
+  int32_t put(const of_class* object_class, void* object);
   int32_t put(void* object, void (*release)(void*));
   // Returns the handle in a slot, or NULL if the slot is empty or holds a handle of another type.
   of_tensor get(int64_t slot) const { return static_cast<of_tensor>(handle(slot, TENSOR)); }
   of_expression expression(int64_t slot) const { return static_cast<of_expression>(handle(slot, EXPRESSION)); }
-  of_generator generator(int64_t slot) const { return static_cast<of_generator>(handle(slot, GENERATOR)); }
+  // Returns the object of a class in a slot, or NULL.
+  void* object(int64_t slot) const;
+  of_generator generator(int64_t slot) const { return static_cast<of_generator>(object(slot)); }
+  // Says what is in a slot: a tensor or an object of a class.
+  void look_at_slot(int64_t slot, of_data* data) const;
   // Releases the handle in a slot and makes the slot free. Does nothing if it is empty.
   void release(int64_t slot);
   // Makes a JavaScript object the owner of a slot, which is released when the object is garbage-collected: during the
@@ -91,6 +96,9 @@ class Environment {
   int32_t find_op(const char* name);
   of_op op(int32_t number) const { return ops_[number]; }
 
+  // -- functions of JavaScript ------------------------------------------------------------------------------------
+  Host& host() { return host_; }
+
   // -- failures -------------------------------------------------------------------------------------------------
   // Sets the function that makes exceptions from (name of the status, message, whether the error is deferred).
   void set_error_factory(Napi::Function factory);
@@ -106,11 +114,12 @@ class Environment {
   Workers& workers() { return workers_; }
 
  private:
-  enum Kind : uint32_t { NOTHING, TENSOR, EXPRESSION, GENERATOR, OBJECT };
+  enum Kind : uint32_t { NOTHING, TENSOR, EXPRESSION, OBJECT };
   // The handle of another native object.
   struct Object {
     void* object;
     void (*release)(void*);
+    const of_class* object_class;  // NULL: none
   };
   // An entry. Small, because garbage collections go through many.
   struct Slot {
@@ -147,6 +156,7 @@ class Environment {
   std::vector<of_op> ops_;
   Napi::FunctionReference garbage_collector_;
   Napi::FunctionReference error_factory_;
+  Host host_;
   std::shared_ptr<Pins> pins_;
   Collector collector_;
   Workers workers_;

@@ -92,7 +92,7 @@ void add_call_functions(Exports& exports);
 void add_async_functions(Exports& exports);
 void add_tensor_functions(Exports& exports);
 void add_expression_functions(Exports& exports);
-void add_generator_functions(Exports& exports);
+void add_class_functions(Exports& exports);
 void add_index_functions(Exports& exports);
 void add_library_functions(Exports& exports);
 void add_profile_functions(Exports& exports);

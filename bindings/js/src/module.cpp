@@ -8,7 +8,7 @@ extern "C" NAPI_MODULE_EXPORT napi_value napi_register_module_v1(napi_env env, n
   add_async_functions(functions);
   add_tensor_functions(functions);
   add_expression_functions(functions);
-  add_generator_functions(functions);
+  add_class_functions(functions);
   add_index_functions(functions);
   add_library_functions(functions);
   add_profile_functions(functions);

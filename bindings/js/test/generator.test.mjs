@@ -66,6 +66,37 @@ test('clones are independent', () => {
   assert.throws(() => structuredClone(generator), /stays on its thread/);
 });
 
+test('subclasses', () => {
+  class Own extends Generator {
+    draws = 0;
+
+    constructor(name) {
+      super(7);
+      this.name = name;
+    }
+
+    getState() {
+      this.draws++;
+      return super.getState();
+    }
+  }
+  const own = new Own('first');
+  assert.deepEqual(own.getState(), {seed: 7n, offset: 0n});
+  assert.deepEqual([own.name, own.draws, own instanceof Generator], ['first', 1, true]);
+  const numbers = flow.rand([3], {generator: own}).toArray();
+  assert.deepEqual(numbers, flow.rand([3], {generator: new Generator(7)}).toArray());
+  own.dispose();
+  assert.throws(() => own.seed(), {
+    code: 'InvalidArgument', message: 'seed: the receiver must be a live Generator, got a disposed one',
+  });
+});
+
+test('generators are not written as JSON', () => {
+  assert.throws(() => JSON.stringify({generator: new Generator()}), {
+    code: 'Unsupported', message: 'JSON.stringify: a Generator cannot be written as JSON',
+  });
+});
+
 test('workers share the default generator, and new ones start with the fixed seed', async () => {
   flow.manualSeed(9);
   const worker = new Worker(`

@@ -36,7 +36,8 @@ function* declarations(node, path = []) {
 /** The methods of operators are declared in an interface of their own. */
 const ownerOf = (part, i, path) => (part === 'TensorMethods' && i + 1 < path.length ? 'Tensor' : part);
 
-const files = ['lib/index.d.ts', 'generated/index.d.ts'].map((name) => new URL(`../${name}`, import.meta.url));
+const files = ['lib/index.d.ts', 'generated/index.d.ts', 'generated/classes.d.ts']
+  .map((name) => new URL(`../${name}`, import.meta.url));
 const declared = files.flatMap((file) => {
   const source = ts.createSourceFile(file.pathname, fs.readFileSync(file, 'utf8'), ts.ScriptTarget.ES2022, true);
   return [...declarations(source)].map(([path, node]) => {

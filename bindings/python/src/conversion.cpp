@@ -4,9 +4,9 @@
 #include <cstring>
 
 #include "arguments.h"
+#include "classes/classes.h"
 #include "device.h"
 #include "dtype.h"
-#include "generator.h"
 #include "tensor.h"
 
 namespace oneflow::python {
@@ -383,9 +383,9 @@ bool convert(const ArgumentRecord& argument, PyObject* object, ValueStore* store
     case ArgumentKind::kDevice:
       return convert_device(object, value, mismatch);
     case ArgumentKind::kGenerator:
-      if (!is_generator(object)) break;
       value->kind = OF_VALUE_GENERATOR;
-      value->as.generator = generator_of(object);
+      value->as.generator = static_cast<of_generator>(handle_of_class(object, "Generator"));
+      if (value->as.generator == nullptr) break;
       return true;
     case ArgumentKind::kInts:  // only in lists
       break;

@@ -7,7 +7,7 @@
 
 #include <deque>
 
-#include "generator.h"
+#include "classes/classes.h"
 #include "nodes.h"
 
 namespace oneflow::python {
@@ -208,7 +208,7 @@ std::vector<OwnedTensor> Graph::run(const std::vector<BorrowedTensor>& inputs, n
   std::vector<of_value> outputs(info().output_count);
   of_run_options options{};
   options.struct_size = sizeof(options);
-  options.generator = generator.is_none() ? nullptr : generator_of(generator.ptr());
+  options.generator = static_cast<of_generator>(handle_of_class(generator.ptr(), "Generator"));
   require([&] {
     UnlockedScope unlocked(of_run_is_long(session.get(), tensors.data(), tensors.size()));
     return of_session_run(session.get(), tensors.data(), tensors.size(), outputs.data(), outputs.size(), &options);

@@ -7,10 +7,10 @@
 #include <string_view>
 
 #include "bind.h"
+#include "classes/classes.h"
 #include "device.h"
 #include "dtype.h"
 #include "errors.h"
-#include "generator.h"
 #include "operators.h"
 #include "tensor.h"
 #include "tensor_parts.h"
@@ -36,9 +36,9 @@ bool add_functions(PyObject* module) {
   static std::vector<PyMethodDef>* functions = nullptr;
   if (functions == nullptr) {
     functions = new std::vector<PyMethodDef>;
-    for (auto part : {creation_functions, exchange_functions, dlpack_functions, copying_functions, printing_functions,
-                      settings_functions, generator_functions, memory_functions, expression_functions,
-                      profile_functions, gradient_functions}) {
+    for (auto part :
+         {creation_functions, exchange_functions, dlpack_functions, copying_functions, printing_functions,
+          settings_functions, memory_functions, expression_functions, profile_functions, gradient_functions}) {
       for (const PyMethodDef& function : part()) functions->push_back(function);
     }
     functions->push_back({nullptr, nullptr, 0, nullptr});
@@ -90,7 +90,7 @@ int execute(PyObject* module) {
   if (!check_library() || !nb::register_module(module)) return -1;
   nb::set_leak_warnings(false);  // objects that live as long as the process are no leaks
   const Ref done(guarded([=] {
-    if (!add_errors(module) || !add_dtypes(module) || !add_device_type(module) || !add_generator_type(module) ||
+    if (!add_errors(module) || !add_dtypes(module) || !add_device_type(module) || !add_classes(module) ||
         !add_tensor_type(module) || !add_operators(module) || !add_expression_type(module) ||
         !add_profile_type(module) || !resolve_number_slots() || !add_functions(module) || !add_array_priority() ||
         !add_constants(module) || PyModule_AddStringConstant(module, "__version__", of_version()) != 0) {

@@ -35,7 +35,6 @@ std::vector<PyMethodDef> dlpack_functions();      // dlpack.cpp
 std::vector<PyMethodDef> copying_functions();     // copying.cpp
 std::vector<PyMethodDef> printing_functions();    // printing.cpp
 std::vector<PyMethodDef> settings_functions();    // settings.cpp
-std::vector<PyMethodDef> generator_functions();   // generator.cpp
 std::vector<PyMethodDef> memory_functions();      // memory.cpp
 std::vector<PyMethodDef> expression_functions();  // expression.cpp
 std::vector<PyMethodDef> profile_functions();     // profile.cpp

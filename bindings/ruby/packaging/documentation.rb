@@ -13,7 +13,8 @@ class Documentation
   # `here` is the folder of the front end.
   def initialize(here)
     @operators = File.read(File.join(here, "generated/documentation.rb"))
-    @functions, @signatures = %w[generated/functions.rbs sig/oneflow.rbs].map { File.read(File.join(here, _1)) }
+    @functions, *@signatures =
+      %w[generated/functions.rbs generated/classes.rbs sig/oneflow.rbs].map { File.read(File.join(here, _1)) }
   end
 
   # Writes the files into a folder.
@@ -21,7 +22,7 @@ class Documentation
     FileUtils.mkdir_p(folder)
     File.write(File.join(folder, "operators.rb"), @operators.gsub(COMMENT) { tagged(Regexp.last_match) })
     # The generated documentation lacks Ruby's operators and the forms that work in place, whose names have signs.
-    lines = [*module_of(@functions, /\W/), *module_of(@signatures, //)]
+    lines = [*module_of(@functions, /\W/), *@signatures.flat_map { module_of(_1, //) }]
     File.write(File.join(folder, "signatures.rb"), ["# frozen_string_literal: true", "", *lines, ""].join("\n"))
   end
 

@@ -66,6 +66,25 @@ class GeneratorTest < OneFlowTest
     end
   end
 
+  class Own < OneFlow::Generator
+    attr_reader :name
+
+    def initialize(name = "none")
+      super(7)
+      @name = name
+    end
+  end
+
+  def test_subclasses
+    own = Own.new("first")
+    assert_equal ["first", [7, 0]], [own.name, own.state]
+    assert_equal OneFlow.rand(3, generator: OneFlow::Generator.new(7)).to_a, OneFlow.rand(3, generator: own).to_a
+    assert_equal "#<GeneratorTest::Own seed 7, offset 3>", own.inspect
+    assert_equal [7, 3], own.dup.state
+    text = "seed: initialize of the class Generator has not been called"
+    assert_error(OneFlow::InvalidArgument, text) { Own.allocate.seed }
+  end
+
   def test_threads_draw_different_numbers
     generator = OneFlow::Generator.new(5)
     found = Array.new(4) { Thread.new { Array.new(50) { OneFlow.rand(3, generator:).to_a } } }.flat_map(&:value).flatten

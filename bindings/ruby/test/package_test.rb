@@ -54,7 +54,8 @@ class PackageTest < GemsTest
   end
 
   def test_signatures_are_valid
-    assert_equal %w[sig/functions.rbs sig/manifest.yaml sig/oneflow.rbs], specification(gem_file).files.grep(/\Asig/)
+    signatures = %w[sig/classes.rbs sig/functions.rbs sig/manifest.yaml sig/oneflow.rbs]
+    assert_equal signatures, specification(gem_file).files.grep(/\Asig/)
     Dir.mktmpdir do |folder|
       Gem::Package.new(gem_file).extract_files(folder, "sig/*")
       libraries = YAML.load_file(File.join(folder, "sig/manifest.yaml"))["dependencies"].flat_map { ["-r", _1["name"]] }

@@ -11,9 +11,11 @@ from pathlib import PurePosixPath
 from codegen.language import Language
 from codegen.model import DTYPES, Call, Definitions, ErrorCase, Example, Function, Literal, Op, Type
 from codegen.names import camel, known_words, source_files
+from codegen.printer import string
 from codegen.signature import parse_type
 from codegen.target import Output
 from codegen.targets.js import typescript, words
+from codegen.targets.js.classes import JsClasses
 from codegen.templates import Templates
 
 FOLDER = "bindings/js/generated"
@@ -75,6 +77,9 @@ class Js(Language):
                 f"{template}.j2", functions=offered, sources=sources, words=renamed, dtypes=DTYPES, language=self
             )
             yield Output(f"{FOLDER}/{template}", text)
+        for template in ("classes.cpp", "classes.js", "classes.d.ts"):
+            text = self._templates.render(f"{template}.j2", classes=JsClasses(definitions.objects, str))
+            yield Output(f"{FOLDER}/{template}", text)
         for source in sources:
             ops = [op for op in definitions.ops if op.location.file == source]
             yield Output(
@@ -86,6 +91,7 @@ class Js(Language):
     def _templates(self) -> Templates:
         return self.templates.add(
             camel=camel,
+            c_string=string,
             quoted=words.quoted,
             literal=words.literal_text,
             expected_word=words.expected_word,

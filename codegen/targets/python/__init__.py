@@ -15,6 +15,7 @@ from codegen.names import identifier, source_files, with_parents
 from codegen.printer import string
 from codegen.target import Output
 from codegen.targets.python import stubs, table, words
+from codegen.targets.python.classes import PythonClasses
 from codegen.targets.python.table import PythonFunction
 
 FOLDER = "bindings/python/generated"
@@ -54,6 +55,7 @@ class Python(Language):
             identifier=identifier,
             public=self._public_name,
             string=string,
+            classes=self._classes,
             elsewhere=self.elsewhere,
         )
         shared = {
@@ -66,6 +68,7 @@ class Python(Language):
             f"{FOLDER}/functions.cpp",
             templates.render("functions.cpp.j2", entries=entries, ops=definitions.ops, **shared),
         )
+        yield Output(f"{FOLDER}/classes.cpp", templates.render("classes.cpp.j2", classes=self._classes))
         spaces = with_parents({entry.module for entry in entries} - {""})
         for namespace in ("", *spaces):
             template = "namespace.pyi.j2" if namespace else "package.pyi.j2"
@@ -87,6 +90,10 @@ class Python(Language):
             name = PurePath(source).stem
             text = templates.render("test.py.j2", sources=[source], tests=tests)
             yield Output(f"{FOLDER}/tests/test_generated_{name}.py", text)
+
+    @cached_property
+    def _classes(self) -> PythonClasses:
+        return PythonClasses(self.definitions.objects, str)
 
     def _entry(self, function: Function) -> PythonFunction:
         return PythonFunction(function, self._public_name, function.name in self._attributes)

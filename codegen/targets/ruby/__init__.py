@@ -14,6 +14,7 @@ from codegen.names import identifier, pascal, source_files, with_parents
 from codegen.printer import string
 from codegen.target import Output
 from codegen.targets.ruby import documentation, table, testing, words
+from codegen.targets.ruby.classes import RubyClasses
 
 FOLDER = "bindings/ruby/generated"
 
@@ -48,6 +49,9 @@ class Ruby(Language):
             rdoc=documentation.rdoc,
             rbs_comment=partial(documentation.rbs_comment, ruby=self),
         )
+        for name in ("classes.cpp", "classes.rbs"):
+            text = templates.render(f"{name}.j2", classes=RubyClasses(definitions.objects, str))
+            yield Output(f"{FOLDER}/{name}", text)
         for name in ("functions.cpp", "functions.rbs", "documentation.rb"):
             text = templates.render(
                 f"{name}.j2",

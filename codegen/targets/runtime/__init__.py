@@ -14,6 +14,7 @@ from codegen.model import Definitions
 from codegen.printer import RESERVED
 from codegen.target import Output, Target
 from codegen.targets.runtime.families import Family
+from codegen.targets.runtime.objects import Implementation
 from codegen.targets.runtime.rules import RuleSource, called
 
 
@@ -39,3 +40,7 @@ class Runtime(Target):
         files = sorted({rule.op.location.file for rule in definitions.rules})
         text = self.templates.render("rules.cpp.j2", rules=rules, files=files, called=called(rules))
         yield Output("runtime/generated/rules.cpp", text)
+        objects = definitions.objects
+        implementations = [Implementation(each, objects) for each in objects.members]
+        text = self.templates.render("objects.cpp.j2", objects=objects, implementations=implementations)
+        yield Output("runtime/generated/objects.cpp", text)

@@ -4,8 +4,8 @@
 
 #include <cstring>
 
+#include "classes.h"
 #include "errors.h"
-#include "generator.h"
 #include "native_data.h"
 #include "tensor.h"
 
@@ -218,9 +218,9 @@ bool Converter::convert_one(const Argument& argument, VALUE value, of_value* res
       result->kind = OF_VALUE_DEVICE;
       return convert_name(argument, value, of_device_parse, &result->as.device);
     case ArgumentType::kGenerator:
-      if (!is_generator(value)) return false;
       result->kind = OF_VALUE_GENERATOR;
-      result->as.generator = handle_of_generator(value);
+      result->as.generator = static_cast<of_generator>(handle_of_class(value, "Generator"));
+      if (!result->as.generator) return false;
       return true;
     case ArgumentType::kInts:  // only in lists
       return false;
@@ -380,7 +380,7 @@ VALUE type_description(VALUE value) {
   if (NIL_P(value)) return rb_utf8_str_new_cstr("nil");
   if (value == Qtrue || value == Qfalse) return rb_utf8_str_new_cstr("bool");
   if (is_tensor(value)) return rb_utf8_str_new_cstr("Tensor");
-  if (is_generator(value)) return rb_utf8_str_new_cstr("Generator");
+  if (is_object(value) && object_of(value).handle) return rb_utf8_str_new_cstr(object_of(value).object_class->name);
   return rb_class_name(rb_obj_class(value));
 }
 

@@ -3,9 +3,9 @@
 #include <oneflow/front_end.h>
 #include <oneflow/onnx.h>
 
+#include "classes.h"
 #include "convert.h"
 #include "errors.h"
-#include "generator.h"
 #include "memory.h"
 #include "nodes.h"
 #include "tensor.h"
@@ -542,7 +542,7 @@ VALUE run(VALUE self, VALUE inputs, VALUE generator) {
   for (long i = 0; i < output_count; ++i) rb_ary_push(results, new_tensor());
   of_run_options options = {};
   options.struct_size = sizeof(options);
-  if (!NIL_P(generator)) options.generator = handle_of_generator(generator);
+  options.generator = static_cast<of_generator>(handle_of_class(generator, "Generator"));
   const of_session session = session_of(self);
   const bool is_long = of_run_is_long(session, tensors, static_cast<size_t>(input_count));
   const auto work = [&] {

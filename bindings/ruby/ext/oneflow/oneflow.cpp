@@ -2,12 +2,12 @@
 
 #include <ruby.h>
 
+#include "classes.h"
 #include "define.h"
 #include "devices.h"
 #include "errors.h"
 #include "expression.h"
 #include "files.h"
-#include "generator.h"
 #include "gradients.h"
 #include "graph.h"
 #include "indexing.h"
@@ -29,7 +29,7 @@ extern "C" __attribute__((visibility("default"))) void Init_oneflow() {
   define_functions(module);
   define_elsewhere(module);
   define_expressions(module);
-  define_generators(module);
+  define_classes(module);
   define_native_data(module);
   define_indexing();
   define_library(module);

@@ -1,0 +1,34 @@
+// The functions of lib/object.js that the addon calls.
+#pragma once
+
+#include <napi.h>
+
+#include <string>
+
+namespace oneflow::node {
+
+// An object of JavaScript with the functions `identify`, `describe`, `wrapTensor` and `wrapObject`.
+class Host {
+ public:
+  void set(Napi::Object functions) {
+    functions_ = Napi::Persistent(functions);
+    functions_.SuppressDestruct();  // Node deletes it with the environment
+  }
+
+  Napi::Value identify(const Napi::Value& value) const { return function("identify").Call({value}); }
+  std::string describe(const Napi::Value& value) const { return function("describe").Call({value}).As<Napi::String>(); }
+  Napi::Value wrap_tensor(int32_t slot) const {
+    return function("wrapTensor").Call({Napi::Number::New(functions_.Env(), slot)});
+  }
+  Napi::Value wrap_object(const char* class_name, int32_t slot) const {
+    const Napi::Env env = functions_.Env();
+    return function("wrapObject").Call({Napi::String::New(env, class_name), Napi::Number::New(env, slot)});
+  }
+
+ private:
+  Napi::Function function(const char* name) const { return functions_.Value().Get(name).As<Napi::Function>(); }
+
+  Napi::ObjectReference functions_;
+};
+
+}  // namespace oneflow::node

@@ -1,0 +1,280 @@
+#include "classes/classes.h"
+
+#include <cstring>
+#include <map>
+#include <string_view>
+
+#include "classes/class_table.h"
+#include "classes/language.h"
+#include "errors.h"
+#include "tensor_parts.h"
+
+namespace oneflow::python {
+namespace {
+
+// A class of the table as a Python class.
+struct Type {
+  const ClassRecord* record;
+  const of_class* object_class;
+  PyTypeObject* type;
+};
+
+// What was added to the module. It lives as long as the process.
+std::vector<Type>& types() {
+  static auto* found = new std::vector<Type>;
+  return *found;
+}
+std::map<std::string_view, PyObject*>& records() {
+  static auto* found = new std::map<std::string_view, PyObject*>;
+  return *found;
+}
+std::map<std::string_view, PyObject*>& constants() {
+  static auto* found = new std::map<std::string_view, PyObject*>;
+  return *found;
+}
+
+// Returns the class that an object is an instance of, or NULL.
+const Type* type_of(PyObject* object) {
+  for (const Type& each : types())
+    if (PyObject_TypeCheck(object, each.type)) return &each;
+  return nullptr;
+}
+
+Object* cast(PyObject* object) { return reinterpret_cast<Object*>(object); }
+
+// ------------------------------------------------------------------------------------------------ calls
+
+// A call of a method with its arguments bound.
+class Call {
+ public:
+  ~Call() { of_bound_call_release(call_); }
+
+  // Binds the arguments. Raises and returns false if they do not fit.
+  bool bind(const MethodRecord& record, void* handle, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+    record_ = &record;
+    CallContext context;
+    const Py_ssize_t named = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
+    std::vector<const char*> names;
+    for (Py_ssize_t i = 0; i < named; ++i) {
+      names.push_back(PyUnicode_AsUTF8(PyTuple_GET_ITEM(keywords, i)));
+      if (names.back() == nullptr) return false;
+    }
+    std::vector<of_native> values(args, args + count + named);
+    return check(of_bind(&record.method, &python_language, &context, handle, values.data(), static_cast<size_t>(count),
+                         names.data(), names.size(), &call_));
+  }
+
+  // Runs the method. Raises and returns NULL if it fails.
+  const of_data* run() {
+    if (!check(of_bound_call_run(call_))) return nullptr;
+    return of_bound_call_result(call_);
+  }
+
+ private:
+  const MethodRecord* record_ = nullptr;
+  of_bound_call call_ = nullptr;
+};
+
+// Returns the handle of the receiver of a method; raises and returns NULL if __init__ has not run.
+void* handle_of_receiver(const MethodRecord& record, PyObject* self) {
+  if (cast(self)->handle == nullptr)
+    raise(OF_INVALID_ARGUMENT,
+          std::string(record.name) + ": __init__ of the class " + type_of(self)->record->name + " has not been called");
+  return cast(self)->handle;
+}
+
+PyObject* call_bound(const MethodRecord& record, PyObject* self, PyObject* const* args, Py_ssize_t count,
+                     PyObject* keywords) {
+  void* handle = nullptr;
+  if (self != nullptr && (handle = handle_of_receiver(record, self)) == nullptr) return nullptr;
+  Call call;
+  if (!call.bind(record, handle, args, count, keywords)) return nullptr;
+  const of_data* result = call.run();
+  if (result == nullptr) return nullptr;
+  const bool returns_self = record.method.result->kind == OF_TYPE_OBJECT && result->kind == OF_DATA_NONE;
+  return returns_self ? Py_NewRef(self) : to_python(*record.method.result, *result);
+}
+
+// ------------------------------------------------------------------------------------------------ slots
+
+// Creates the handle of an object.
+int create(PyObject* self, const Type& type, PyObject* arguments, PyObject* keywords) {
+  if (type.record->create == nullptr) {
+    raise(OF_TYPE_MISMATCH, std::string(type.record->name) + ": cannot be created");
+    return -1;
+  }
+  std::vector<PyObject*> args;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(arguments); ++i) args.push_back(PyTuple_GET_ITEM(arguments, i));
+  const Py_ssize_t count = static_cast<Py_ssize_t>(args.size());
+  const Ref list(keywords != nullptr ? PyDict_Keys(keywords) : PyList_New(0));
+  const Ref names(list ? PyList_AsTuple(list.get()) : nullptr);
+  if (!names) return -1;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names.get()); ++i)
+    args.push_back(PyDict_GetItemWithError(keywords, PyTuple_GET_ITEM(names.get(), i)));
+  Call call;
+  if (!call.bind(*type.record->create, nullptr, args.data(), count, names.get())) return -1;
+  const of_data* result = call.run();
+  if (result == nullptr) return -1;
+  void* before = std::exchange(cast(self)->handle, result->as.object);
+  type.object_class->retain(result->as.object);
+  if (before != nullptr) type.object_class->release(before);
+  return 0;
+}
+
+int initialize(PyObject* self, PyObject* arguments, PyObject* keywords) {
+  return create(self, *type_of(self), arguments, keywords);
+}
+
+void destroy(PyObject* self) {
+  PyTypeObject* own = Py_TYPE(self);
+  Object* object = cast(self);
+  if (object->weak_references != nullptr) PyObject_ClearWeakRefs(self);
+  if (object->handle != nullptr) type_of(self)->object_class->release(object->handle);
+  reinterpret_cast<freefunc>(PyType_GetSlot(own, Py_tp_free))(self);
+  Py_DECREF(reinterpret_cast<PyObject*>(own));
+}
+
+// Returns "Generator(seed=5, offset=0)" for a class with a state, "<oneflow_py.Graph object>" for others.
+PyObject* represent(PyObject* self) {
+  const Type& type = *type_of(self);
+  if (type.record->state.get == nullptr || cast(self)->handle == nullptr)
+    return PyUnicode_FromFormat("<oneflow_py.%s object at %p>", type.record->name, static_cast<void*>(self));
+  const Ref state(call_bound(*type.record->state.get, self, nullptr, 0, nullptr));
+  if (!state) return nullptr;
+  const Ref own_name(PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(self)), "__name__"));
+  const char* class_name = own_name ? PyUnicode_AsUTF8(own_name.get()) : nullptr;
+  if (class_name == nullptr) return nullptr;
+  std::string text = class_name;
+  const of_type& fields = *type.record->state.get->method.result;
+  for (uint32_t i = 0; i < fields.count; ++i) {
+    const Ref value(PyObject_Repr(PyTuple_GET_ITEM(state.get(), i)));
+    const char* words = value ? PyUnicode_AsUTF8(value.get()) : nullptr;
+    if (words == nullptr) return nullptr;
+    text += (i == 0 ? "(" : ", ") + std::string(fields.names[i]) + "=" + words;
+  }
+  return PyUnicode_FromString((text + ")").c_str());
+}
+
+// Returns what pickle and copy make an independent object in the same state of.
+PyObject* reduce(PyObject* self, PyObject*) {
+  const Ref state(call_bound(*type_of(self)->record->state.get, self, nullptr, 0, nullptr));
+  const Ref values(state ? PySequence_Tuple(state.get()) : nullptr);
+  const Ref copyreg(PyImport_ImportModule("copyreg"));
+  const Ref new_object(copyreg ? PyObject_GetAttrString(copyreg.get(), "__newobj__") : nullptr);
+  if (!values || !new_object) return nullptr;
+  // Subclasses have attributes of their own.
+  const Ref attributes(PyObject_GetAttrString(self, "__dict__"));
+  if (!attributes) PyErr_Clear();
+  PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(self));
+  if (!attributes) return Py_BuildValue("O(O)O", new_object.get(), type, values.get());
+  return Py_BuildValue("O(O)(OO)", new_object.get(), type, values.get(), attributes.get());
+}
+
+PyObject* set_state(PyObject* self, PyObject* state) {
+  if (cast(self)->handle == nullptr) {
+    const Ref none(PyTuple_New(0));
+    if (!none || create(self, *type_of(self), none.get(), nullptr) != 0) return nullptr;
+  }
+  if (PyTuple_Check(state) && PyTuple_GET_SIZE(state) == 2 && PyDict_Check(PyTuple_GET_ITEM(state, 1))) {
+    const Ref attributes(PyObject_GetAttrString(self, "__dict__"));
+    if (!attributes || PyDict_Update(attributes.get(), PyTuple_GET_ITEM(state, 1)) != 0) return nullptr;
+    state = PyTuple_GET_ITEM(state, 0);
+  }
+  return call_bound(*type_of(self)->record->state.set, self, &state, 1, nullptr);
+}
+
+// ------------------------------------------------------------------------------------------------ definitions
+
+const PyMemberDef kMembers[] = {
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(Object, weak_references), READONLY, nullptr},
+    {nullptr, 0, 0, 0, nullptr},
+};
+
+// Returns the methods of a class, which live as long as the process.
+PyMethodDef* methods_of(const ClassRecord& record) {
+  auto* methods = new std::vector<PyMethodDef>;
+  for (const MethodRecord& each : record.methods)
+    methods->push_back(fast_method(each.name, each.function, each.documentation));
+  if (record.state.get != nullptr) {
+    methods->push_back({"__reduce__", reduce, METH_NOARGS, nullptr});
+    methods->push_back({"__setstate__", set_state, METH_O, nullptr});
+  }
+  methods->push_back({nullptr, nullptr, 0, nullptr});
+  return methods->data();
+}
+
+bool add_class(PyObject* module, const ClassRecord& record) {
+  PyType_Slot slots[] = {
+      {Py_tp_doc, const_cast<char*>(record.documentation)},
+      {Py_tp_init, reinterpret_cast<void*>(initialize)},
+      {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
+      {Py_tp_repr, reinterpret_cast<void*>(represent)},
+      {Py_tp_methods, methods_of(record)},
+      {Py_tp_members, const_cast<PyMemberDef*>(kMembers)},
+      {0, nullptr},
+  };
+  const auto* name = new std::string(std::string("oneflow_py.") + record.name);
+  PyType_Spec spec = {name->c_str(), sizeof(Object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
+  PyObject* type = PyType_FromSpec(&spec);
+  if (type == nullptr) return false;
+  types().push_back({&record, of_class_find(record.name), reinterpret_cast<PyTypeObject*>(type)});
+  return PyModule_AddObjectRef(module, record.name, type) == 0;
+}
+
+bool add_functions(PyObject* module) {
+  auto* functions = new std::vector<PyMethodDef>;
+  for (const ConstantMethodRecord& each : constant_method_records)
+    functions->push_back(fast_method(each.method->name, each.method->function, each.method->documentation));
+  functions->push_back({nullptr, nullptr, 0, nullptr});
+  return PyModule_AddFunctions(module, functions->data()) == 0;
+}
+
+}  // namespace
+
+PyObject* call_method(const MethodRecord& record, PyObject* self, PyObject* const* args, Py_ssize_t count,
+                      PyObject* keywords) {
+  for (const ConstantMethodRecord& each : constant_method_records)
+    if (each.method == &record) self = constants()[each.constant];
+  return call_bound(record, self, args, count, keywords);
+}
+
+const Object* as_object(PyObject* object) { return type_of(object) != nullptr ? cast(object) : nullptr; }
+
+const of_class* class_of(PyObject* object) { return type_of(object)->object_class; }
+
+void* handle_of_class(PyObject* object, const char* class_name) {
+  const Type* type = type_of(object);
+  return type != nullptr && std::strcmp(type->record->name, class_name) == 0 ? cast(object)->handle : nullptr;
+}
+
+PyObject* new_object(const of_class* object_class, void* handle) {
+  for (const Type& each : types()) {
+    if (each.object_class != object_class) continue;
+    PyObject* object = PyType_GenericAlloc(each.type, 0);
+    if (object == nullptr) return nullptr;
+    cast(object)->handle = handle;
+    object_class->retain(handle);
+    return object;
+  }
+  return raise(OF_INTERNAL_ERROR, "the class of a result does not exist");
+}
+
+PyObject* record_class(const char* name) { return records()[name]; }
+
+bool add_classes(PyObject* module) {
+  for (MethodRecord& each : method_records) each.method.implementation = of_implementation_find(each.implementation);
+  for (const RecordRecord& each : record_records) {
+    records()[each.name] = named_tuple(module, each.name, each.fields);
+    if (records()[each.name] == nullptr) return false;
+  }
+  for (const ClassRecord& each : class_records)
+    if (!add_class(module, each)) return false;
+  for (const ConstantRecord& each : constant_records) {
+    PyObject* object = new_object(of_class_find(each.class_name), each.get());
+    if (object == nullptr || PyModule_AddObjectRef(module, each.name, object) != 0) return false;
+    constants()[each.name] = object;
+  }
+  return add_functions(module);
+}
+
+}  // namespace oneflow::python

@@ -1,0 +1,28 @@
+// What values of Python are, for the shared binder, and results as values of Python.
+#ifndef ONEFLOW_PYTHON_CLASSES_LANGUAGE_H_
+#define ONEFLOW_PYTHON_CLASSES_LANGUAGE_H_
+
+#include <oneflow/objects.h>
+
+#include <string>
+#include <vector>
+
+#include "objects.h"
+
+namespace oneflow::python {
+
+// What must live until a call is bound.
+struct CallContext {
+  std::vector<Ref> kept;
+  std::string text;
+};
+
+// The language, whose calls have a CallContext.
+extern const of_language python_language;
+
+// Returns a new reference to the value of a result; NULL with an exception on failure.
+PyObject* to_python(const of_type& type, const of_data& data);
+
+}  // namespace oneflow::python
+
+#endif  // ONEFLOW_PYTHON_CLASSES_LANGUAGE_H_

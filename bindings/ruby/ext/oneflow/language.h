@@ -1,0 +1,21 @@
+// What values of Ruby are, for the shared binder, and results as values of Ruby.
+#pragma once
+
+#include <oneflow/objects.h>
+#include <ruby.h>
+
+namespace oneflow::ruby {
+
+// What must live until a call is bound. It is on the stack, where the garbage collector finds the Array.
+struct CallContext {
+  VALUE kept;  // an Array of the objects that were made for the binder
+  int raised;  // the state of rb_protect() after an exception, which is then to be raised
+};
+
+// The language, whose calls have a CallContext. Its functions do not raise.
+extern const of_language ruby_language;
+
+// Returns the value of a result. May raise.
+VALUE to_ruby(const of_type& type, const of_data& data);
+
+}  // namespace oneflow::ruby

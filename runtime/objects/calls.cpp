@@ -1,0 +1,101 @@
+// The C API: calls of methods of objects.
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "capi/boundary.h"
+#include "objects/binder.h"
+#include "objects/results.h"
+
+using namespace oneflow;
+using namespace oneflow::objects;
+
+struct of_bound_call_object {
+  // Owns what the arguments refer to.
+  ~of_bound_call_object() {
+    for (of_tensor tensor : kept_tensors) of_tensor_release(tensor);
+    for (const auto& [object_class, object] : kept_objects) object_class->release(object);
+  }
+
+  // Keeps what data refers to, in place.
+  of_status keep(of_data& data) {
+    if (data.kind == OF_DATA_TENSOR) {
+      of_tensor clone = nullptr;
+      if (const of_status status = of_tensor_lazy_clone(data.as.tensor, &clone)) return status;
+      kept_tensors.push_back(clone);
+      data.as.tensor = clone;
+    } else if (data.kind == OF_DATA_OBJECT) {
+      keep(data.of.object, data.as.object);
+    } else if (data.kind == OF_DATA_LIST || data.kind == OF_DATA_MAP) {
+      for (of_data& item : std::span(const_cast<of_data*>(data.as.items), data.count))
+        if (const of_status status = keep(item)) return status;
+    }
+    return OF_OK;
+  }
+  void keep(const of_class* object_class, void* object) {
+    kept_objects.emplace_back(object_class, object);
+    object_class->retain(object);
+  }
+
+  Memory memory;
+  const of_method* method = nullptr;
+  void* self = nullptr;
+  of_data* arguments = nullptr;
+  Results results{memory};
+  std::vector<of_tensor> kept_tensors;
+  std::vector<std::pair<const of_class*, void*>> kept_objects;
+};
+
+namespace {
+
+// Returns the entry of a name in a sorted table, or NULL.
+template <class T>
+const T* find(std::span<const T> table, const char* name) {
+  const auto is_less = [](const T& entry, const char* wanted) { return std::strcmp(entry.name, wanted) < 0; };
+  const auto found = std::lower_bound(table.begin(), table.end(), name, is_less);
+  return found != table.end() && std::strcmp(found->name, name) == 0 ? &*found : nullptr;
+}
+
+}  // namespace
+
+const of_class* of_class_find(const char* name) { return name ? find(class_table, name) : nullptr; }
+
+of_implementation of_implementation_find(const char* name) { return name ? find(implementation_table, name) : nullptr; }
+
+of_status of_bind(const of_method* method, const of_language* language, void* context, void* self,
+                  const of_native* values, size_t count, const char* const* names, size_t name_count,
+                  of_bound_call* result) {
+  bool has_raised = false;
+  const of_status status = guard([&] {
+    auto call = std::make_unique<of_bound_call_object>();
+    call->method = method;
+    call->self = self;
+    try {
+      call->arguments = Binder(*method, *language, context, call->memory)
+                            .bind({{values, count}, {names, name_count}, values + count});
+      *result = call.release();
+    } catch (const Raised&) {
+      has_raised = true;
+    }
+  });
+  return has_raised ? OF_INTERRUPTED : status;
+}
+
+of_status of_bound_call_keep(of_bound_call call, const of_class* object) {
+  return guard([&] {
+    if (call->self) call->keep(object, call->self);
+    for (of_data& data : std::span(call->arguments, call->method->parameter_count))
+      if (call->keep(data) != OF_OK) throw Error(OF_INTERNAL_ERROR, of_last_error());
+  });
+}
+
+of_status of_bound_call_run(of_bound_call call) {
+  of_status status = OF_OK;
+  const of_status guarded =
+      guard([&] { status = call->method->implementation->function(call->self, call->arguments, call->results); });
+  return guarded == OF_OK ? status : guarded;
+}
+
+const of_data* of_bound_call_result(of_bound_call call) { return &call->results.given(); }
+
+void of_bound_call_release(of_bound_call call) { delete call; }
