@@ -7,8 +7,8 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/oneflow")
 install(TARGETS oneflow EXPORT oneflow-targets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
         ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 # Where the library looks for them.
-if(TARGET oneflow_onnx)
-  install(TARGETS oneflow_onnx LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+if(NOT ONEFLOW_STATIC)
+  install_side_libraries(DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endif()
 install(TARGETS oneflow-probe RUNTIME DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 foreach(folder IN LISTS ONEFLOW_INCLUDE_DIRS)
@@ -25,9 +25,11 @@ install(FILES "${CMAKE_BINARY_DIR}/oneflow-config.cmake" "${CMAKE_BINARY_DIR}/on
 
 # What packages for other languages contain of the library.
 if(NOT ONEFLOW_STATIC)
-  install(TARGETS oneflow oneflow_onnx oneflow-probe
+  install(TARGETS oneflow oneflow-probe
           LIBRARY DESTINATION runtime COMPONENT payload NAMELINK_SKIP EXCLUDE_FROM_ALL
           RUNTIME DESTINATION runtime COMPONENT payload EXCLUDE_FROM_ALL)
+  install_headers(include payload)
+  install_side_libraries(DESTINATION runtime COMPONENT payload EXCLUDE_FROM_ALL)
   if(SLEEF_FILE)
     install(FILES "${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/${SLEEF_FILE}" DESTINATION runtime COMPONENT payload EXCLUDE_FROM_ALL)
   endif()

@@ -12,25 +12,13 @@ from dataclasses import dataclass
 from codegen.errors import TextError
 from codegen.expression import Binary, Conditional, Constant, Invoke, Node, Unary, Variable
 from codegen.intrinsics import BINARY, FUNCTIONS
-from codegen.model import Definitions, Op
 
 
 @dataclass(frozen=True)
 class OperatorTable:
-    """The operators that compute a function each, by `what_computes`."""
+    """The names of the operators that compute a function each, by `what_computes`."""
 
-    operators: Mapping[str, Op]
-
-    @classmethod
-    def of(cls, definitions: Definitions) -> OperatorTable:
-        """Returns the table of all records with one expression, of which the first one of an equal function counts."""
-        found: dict[str, Op] = {}
-        for op in definitions.ops:
-            for root in op.kind.element:
-                names = tuple(argument.name for argument in op.signature.arguments)
-                if tuple(_operand_names(root)) == names:
-                    found.setdefault(what_computes(root), op)
-        return cls(found)
+    names: Mapping[str, str]
 
     def print(self, node: Node) -> str:
         """Returns an expression as a program; raises TextError for a function that no operator computes."""
@@ -39,10 +27,10 @@ class OperatorTable:
                 return repr(value)
             case Variable(name=name):
                 return name
-        called = self.operators.get(what_computes(node))
+        called = self.names.get(what_computes(node))
         if called is None:
             raise TextError(f"no operator computes '{what_computes(node)}'", node.at)
-        return f"{called.name}({', '.join(self.print(operand) for operand in _operands(node))})"
+        return f"{called}({', '.join(self.print(operand) for operand in node.children)})"
 
 
 def what_computes(node: Node) -> str:
@@ -59,13 +47,8 @@ def what_computes(node: Node) -> str:
     return type(node).__name__
 
 
-def _operands(node: Node) -> tuple[Node, ...]:
-    """Returns the parts that the outermost function of an expression is applied to, as an operator takes them."""
-    return tuple(node.children)
-
-
-def _operand_names(node: Node) -> tuple[str, ...]:
-    """Returns the names of the operands if all are variables, and otherwise nothing."""
-    operands = _operands(node)
+def operand_names(node: Node) -> tuple[str, ...]:
+    """Returns the names of what the outermost function of an expression is applied to; nothing for other parts."""
+    operands = list(node.children)
     names = tuple(each.name for each in operands if isinstance(each, Variable))
     return names if len(names) == len(operands) else ()

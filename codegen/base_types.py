@@ -18,6 +18,7 @@ class BaseType:
     noun: str  # in the manual, of one value
     plural: str
     enumerator: str  # of the runtime's ArgumentType
+    kind: str  # of the type that front ends bind: an of_type_kind of oneflow/objects.h, without its prefix
     literals: tuple[type, ...] = ()  # the Python types of values in records
     passed_as: BaseType | None = None  # the type that C, C++, programs and kernels see; None: this one
     takes: tuple[BaseType, ...] | None = None  # what front ends take, by a converter of their own; None: `passed_as`
@@ -48,53 +49,48 @@ class BaseType:
         return isinstance(literal, self.literals)
 
 
-@dataclass(frozen=True)
-class Word:
-    """The names of a type in a language: in error texts, of one value and of several, and in declarations."""
-
-    one: str
-    several: str
-    declared: str
-
-
-def word(base: BaseType, words: Mapping[BaseType, Word]) -> Word:
-    """Returns the names of a type in a language that has words for types which take nothing but themselves."""
-    if base.converted in words:
-        return words[base.converted]
-    taken = [words[each] for each in base.takes or ()]
-    return Word(
-        " or ".join(each.one for each in taken),
-        " or ".join(each.several for each in taken),
-        " | ".join(each.declared for each in taken),
-    )
-
-
-TENSOR = BaseType("Tensor", "tensor", "tensors", "kTensor", in_lists=True)
-NUMBER = BaseType("Number", "number", "numbers", "kNumber", (bool, int, float))
+TENSOR = BaseType("Tensor", "tensor", "tensors", "kTensor", "TENSOR", in_lists=True)
+NUMBER = BaseType("Number", "number", "numbers", "kNumber", "NUMBER", (bool, int, float))
 # A tensor, or a number, which is promoted as a 0-d tensor of weak dtype.
 OPERAND = BaseType(
-    "Tensor|Number", "tensor or number", "tensors or numbers", "kOperand", NUMBER.literals, takes=(TENSOR, NUMBER)
+    "Tensor|Number",
+    "tensor or number",
+    "tensors or numbers",
+    "kOperand",
+    "OPERAND",
+    NUMBER.literals,
+    takes=(TENSOR, NUMBER),
 )
-INT = BaseType("int", "integer", "integers", "kInt", (int,), in_lists=True)
+INT = BaseType("int", "integer", "integers", "kInt", "INT", (int,), in_lists=True)
 DIM = BaseType(
-    "dim", "dimension", "dimensions", "kDim", (int,), INT, in_lists=True, meaning="negative numbers count from the end"
+    "dim",
+    "dimension",
+    "dimensions",
+    "kDim",
+    "INT",
+    (int,),
+    INT,
+    in_lists=True,
+    meaning="negative numbers count from the end",
 )
 # Not negative, except for -1 where the record's rule gives it a meaning.
-SIZE = BaseType("size", "size", "sizes", "kSize", (int,), INT, in_lists=True)
+SIZE = BaseType("size", "size", "sizes", "kSize", "INT", (int,), INT, in_lists=True)
 # Only in a list, which C and the runtime see as a list of ints with two per pair.
-PAIR = BaseType("pair", "pair of integers", "pairs of integers", "kInt", (), INT, takes=(), in_lists=True)
+PAIR = BaseType("pair", "pair of integers", "pairs of integers", "kInt", "PAIR", (), INT, takes=(), in_lists=True)
 # Only in a list: an integer or a list of integers, which C and the runtime see after their number in one list of ints.
-INTS = BaseType("ints", "list of integers", "lists of integers", "kInts", (), INT, takes=(), in_lists=True)
-FLOAT = BaseType("float", "number", "numbers", "kFloat", (int, float))
-BOOL = BaseType("bool", "boolean", "booleans", "kBool", (bool,))
+INTS = BaseType("ints", "list of integers", "lists of integers", "kInts", "INTS", (), INT, takes=(), in_lists=True)
+FLOAT = BaseType("float", "number", "numbers", "kFloat", "FLOAT", (int, float))
+BOOL = BaseType("bool", "boolean", "booleans", "kBool", "BOOL", (bool,))
 # Flags that change the type of a result tell overloads apart: `nonzero(x, as_tuple=True)`.
-TRUE = BaseType("true", "true", "true", "kTrue", (bool,), BOOL, takes=(BOOL,), only=True)
-FALSE = BaseType("false", "false", "false", "kFalse", (bool,), BOOL, takes=(BOOL,), only=False)
-STR = BaseType("str", "string", "strings", "kString", (str,))
-DTYPE = BaseType("dtype", "dtype", "dtypes", "kDType", (str,), is_bare=True)
-DEVICE = BaseType("device", "device", "devices", "kDevice", (str,), in_lists=True, is_bare=True)
+TRUE = BaseType("true", "true", "true", "kTrue", "TRUE", (bool,), BOOL, takes=(BOOL,), only=True)
+FALSE = BaseType("false", "false", "false", "kFalse", "FALSE", (bool,), BOOL, takes=(BOOL,), only=False)
+STR = BaseType("str", "string", "strings", "kString", "STRING", (str,))
+DTYPE = BaseType("dtype", "dtype", "dtypes", "kDType", "DTYPE", (str,), is_bare=True)
+DEVICE = BaseType("device", "device", "devices", "kDevice", "DEVICE", (str,), in_lists=True, is_bare=True)
 # What random operators draw from.
-GENERATOR = BaseType("Generator", "generator", "generators", "kGenerator", meaning="the default generator if omitted")
+GENERATOR = BaseType(
+    "Generator", "generator", "generators", "kGenerator", "OBJECT", meaning="the default generator if omitted"
+)
 
 # All types, by their words in signatures.
 BASE_TYPES: Mapping[str, BaseType] = {

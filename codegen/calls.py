@@ -10,9 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from codegen import base_types
 from codegen import signature as signatures
+from codegen.dtypes import DTYPES
 from codegen.errors import TextError, counted, unknown
+from codegen.examples import Call, CallValue, Name, TensorLiteral
 from codegen.expression import Constant, Invoke, ListOf, Node, Unary, Variable, parse_node
-from codegen.model import DTYPES, Argument, Call, CallValue, Literal, Name, Op, TensorLiteral, Type
+from codegen.model import Op
+from codegen.types import Argument, Literal, Type
 
 _NUMBERS = {"inf": float("inf"), "nan": float("nan")}
 

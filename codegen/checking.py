@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from codegen import base_types
+from codegen.dtypes import DTypeSet
 from codegen.errors import TextError, counted, unknown
 from codegen.expression import (
     COMPARISONS,
@@ -26,7 +27,8 @@ from codegen.expression import (
     Variable,
 )
 from codegen.intrinsics import BINARY, SCALAR, UNARY, Intrinsic, Sort
-from codegen.model import Argument, DTypeSet, Op
+from codegen.model import Op
+from codegen.types import Argument
 
 _BITS = frozenset({"&", "|", "^"})
 

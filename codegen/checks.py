@@ -6,10 +6,11 @@ from dataclasses import replace
 
 from codegen import base_types
 from codegen.base_types import BASE_TYPES
+from codegen.definitions import Definitions, Function
+from codegen.dtypes import ResultRule
 from codegen.errors import TextError, counted, unknown
 from codegen.kinds.composite import check_programs, for_complex
-from codegen.kinds.kind import Functions
-from codegen.model import Complex, Definitions, Function, Op, ResultRule
+from codegen.model import Complex, Functions, Op
 from codegen.names import type_placeholders
 from codegen.program import Program
 from codegen.reader import Report

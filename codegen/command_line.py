@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from codegen.errors import DefinitionError, TargetError, counted, unknown
 
 if TYPE_CHECKING:
-    from codegen.model import Definitions
+    from codegen.definitions import Definitions
 
 ROOT = Path(__file__).parent.parent
 
@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     listing.set_defaults(run=_list)
 
     explain = commands.add_parser("explain", help="print everything that is derived from a record")
-    explain.add_argument("op", help="an operator, one of its overloads, or a rule: max, max.dim, silu")
+    explain.add_argument("op", help="an operator, an overload, a rule, a class or a member: max, max.dim, silu, Graph")
     explain.set_defaults(run=_explain)
 
     gradients = commands.add_parser("gradients", help="print how the gradient of each record is known")

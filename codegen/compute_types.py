@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
+from codegen.dtypes import DTypeRule, DTypeSet, ResultRule
 from codegen.expression import Binary, Conditional, Expression, Node, Variable
 from codegen.intrinsics import BINARY
-from codegen.model import DTypeSet, Op, ResultRule
 
 # In the order in which they are printed. Elements of other, narrower types are converted to one of these.
 COMPUTE_TYPES = ("float32", "float64", "int32", "int64", "bool")
@@ -23,12 +23,6 @@ _ACCEPTED = {
 }
 
 
-def compute_types(op: Op) -> tuple[str, ...]:
-    """Returns the dtypes that a call of this operator can compute in, in the order of COMPUTE_TYPES."""
-    possible = op.kind.compute_types(op)
-    return tuple(name for name in COMPUTE_TYPES if name in possible)
-
-
 def is_complex(expression: Expression, tensors: Collection[str]) -> bool:
     """Returns whether an expression computes something, from tensors alone, by operations that complex numbers have."""
 
@@ -43,11 +37,14 @@ def is_complex(expression: Expression, tensors: Collection[str]) -> bool:
     return not isinstance(expression.root, Variable) and all(map(holds, expression.root.walk()))
 
 
-def promoted_compute_types(op: Op) -> frozenset[str]:
-    """Returns the dtypes that follow from the dtype rule, for kinds that compute in the promoted type."""
-    first = op.dtype.results[0]
-    rule = op.dtype.compute or (ResultRule.PROMOTE if first in (ResultRule.BOOL, ResultRule.INT64) else first)
-    promoted = frozenset().union(*(_ACCEPTED[each] for each in _promoted_sets(op)))
+def promoted_compute_types(dtype: DTypeRule, accepted: Sequence[DTypeSet]) -> frozenset[str]:
+    """Returns the dtypes that follow from the dtype rule, for kinds that compute in the promoted type.
+
+    `accepted` has the dtypes that each tensor argument accepts.
+    """
+    first = dtype.results[0]
+    rule = dtype.computes_in or first
+    promoted = frozenset().union(*(_ACCEPTED[each] for each in _promoted_sets(accepted)))
     match rule:
         case ResultRule.FLOATING:
             found = FLOATING
@@ -61,15 +58,13 @@ def promoted_compute_types(op: Op) -> frozenset[str]:
             found = _ALL - {"bool"}
         case ResultRule.PROMOTE | ResultRule.SAME | ResultRule.LAST:
             found = promoted
-    overridden = op.dtype.override is not None and rule is first
+    overridden = dtype.override is not None and rule is first
     return (FLOATING if promoted == FLOATING else _ALL) if overridden else found
 
 
-def _promoted_sets(op: Op) -> list[DTypeSet]:
+def _promoted_sets(accepted: Sequence[DTypeSet]) -> Sequence[DTypeSet]:
     """Returns the accepted sets of the operands that take part in type promotion.
 
     Operands that accept only bool or only indices take part only if there are no others.
     """
-    sets = [op.accepted(argument) for argument in op.signature.tensor_arguments]
-    values: list[DTypeSet] = [each for each in sets if each not in (DTypeSet.BOOL, DTypeSet.INDEX)]
-    return values or sets
+    return [each for each in accepted if each not in (DTypeSet.BOOL, DTypeSet.INDEX)] or accepted

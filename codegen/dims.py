@@ -1,11 +1,12 @@
-"""Dimension maps: which dimension of a result follows which dimension of which operand, without a call.
+"""Dimension maps: which dimension of a result follows which dimension of which operand.
 
-`runtime/dispatch/dimension_map.h` has the same relations for the sizes of one call.
+A kind gives one `DimensionRule`: the C++ function that finds the links of a call from the sizes of its operands
+(`runtime/dispatch/dimension_map.h`), and the same links in words, without a call.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -23,7 +24,8 @@ class Relation(Enum):
     OPAQUE = "not known"
 
 
-ALIGNED = "aligned at the end; a size of 1 is broadcast"
+BROADCAST = "a size of 1 is broadcast"
+ALIGNED = f"aligned at the end; {BROADCAST}"
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,37 @@ class Link:
         """Returns the link in words: "input: every dimension the same, in another order"."""
         note = f", {self.note}" if self.note else ""
         return f"{self.operand or 'tensors'}: {self.dims} {self.relation.value}{note}"
+
+
+@dataclass(frozen=True)
+class DimensionRule:
+    """The dimension map of an operator."""
+
+    function: str  # of C++
+    links: tuple[Link, ...]
+    headers: tuple[str, ...] = ()  # that declare the function; empty: those of the kind do
+
+
+_SHARED = ("ops/dimension_rules.h",)
+
+
+def broadcast(operands: Iterable[str]) -> DimensionRule:
+    """Returns the rule of operands whose dimensions follow those of the result, aligned at the end."""
+    links = (Link(name, "every dimension", Relation.SAME, ALIGNED) for name in operands)
+    return DimensionRule("broadcast_dimensions", tuple(links), _SHARED)
+
+
+def kept(operands: Sequence[str], unknown: Sequence[str] = (), note: str = "") -> DimensionRule:
+    """Returns the rule of operands with the dimensions of the result, of which those in arguments are not known."""
+    links = [Link(name, f"`{each}`", Relation.OPAQUE, note) for name in operands for each in unknown]
+    rest = "all others" if unknown else "every dimension"
+    return DimensionRule("kept_dimensions", (*links, *(Link(name, rest, Relation.SAME) for name in operands)), _SHARED)
+
+
+def opaque(operands: Iterable[str]) -> DimensionRule:
+    """Returns the rule of operands of which nothing is known."""
+    links = (Link(name, "every dimension", Relation.OPAQUE) for name in operands)
+    return DimensionRule("opaque_dimensions", tuple(links), _SHARED)
 
 
 def sharding_lines(links: Sequence[Link]) -> Iterator[str]:

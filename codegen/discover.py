@@ -6,9 +6,9 @@ import importlib
 import inspect
 from pathlib import Path
 
+from codegen.definitions import Definitions
 from codegen.errors import TargetError, unknown
 from codegen.language import Language
-from codegen.model import Definitions
 from codegen.target import Target
 
 TARGETS = Path(__file__).parent / "targets"

@@ -15,8 +15,8 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from codegen.definitions import Definitions
 from codegen.errors import TargetError
-from codegen.model import Definitions
 from codegen.target import Output, Target
 from codegen.templates import MARK
 

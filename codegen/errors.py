@@ -10,6 +10,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+# The classes of errors, by the names that of_status_name() returns.
+ERRORS = (
+    "InvalidArgument", "TypeMismatch", "ShapeError", "DTypeError", "IndexOutOfRange", "DeviceError", "OutOfMemory",
+    "Unsupported", "CommunicationError", "InternalError", "FileError",
+)  # fmt: skip
+
 _WIDTH = 120  # maximum length of a line that an error message quotes
 
 

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from codegen import discover
+from codegen.answers import Fact
+from codegen.definitions import Definitions, Function, Rule
 from codegen.derive.gradients import gradient_lines, saved_names
 from codegen.emit import Manifest
 from codegen.errors import TargetError, counted, unknown
 from codegen.former import stored_text
 from codegen.kinds import KINDS
-from codegen.kinds.kind import Fact
-from codegen.model import Definitions, Function, Op
+from codegen.model import Op
 from codegen.names import wrap
+from codegen.objects.model import Class, Member
 from codegen.prose import complex_text, dtype_lines, forms
-from codegen.rules import Rule, explain_rule
+from codegen.rules import explain_rule
 from codegen.signature import print_signature
 
 WIDTH = 100
@@ -42,16 +44,20 @@ def by_kind_text(definitions: Definitions) -> str:
 def explain_text(name: str, definitions: Definitions, root: Path) -> str:
     """Returns a description of everything that is derived from a record.
 
-    `name` is the full name of a record, or a public name, which stands for all of its overloads. Raises TargetError if
-    there is no such name.
+    `name` is the full name of a record, or a public name, which stands for all of its overloads; or a class, one of its
+    members, or a function beside operators. Raises TargetError if there is no such name.
     """
     if rules := [rule for rule in definitions.rules if rule.name == name]:
         return "\n".join(_explain_rule(rules[0]))
+    if lines := list(_explain_objects(name, definitions, root)):
+        return "\n".join(lines)
     if name in definitions.by_name and "." in name:
         found: tuple[Op, ...] = (definitions.by_name[name],)
     else:
         if name not in definitions.overloads:
             known = [*definitions.overloads, *definitions.by_name, *(rule.name for rule in definitions.rules)]
+            known += [each.name for each in definitions.objects.classes]
+            known += [each.full_name for each in definitions.objects.functions]
             raise TargetError(unknown("operator", name, known))
         found = definitions.overloads[name]
     return "\n\n".join("\n".join(_explain(op, definitions, root)) for op in found)
@@ -64,7 +70,11 @@ def _explain(op: Op, definitions: Definitions, root: Path) -> Iterator[str]:
         yield ""
         yield from wrap(op.description, WIDTH, "  ")
     yield ""
-    facts = list(_facts(op, definitions, root))
+    yield from _lines(_facts(op, definitions, root))
+
+
+def _lines(facts: Iterable[Fact]) -> Iterator[str]:
+    facts = list(facts)
     label = max(len(fact.what) for fact in facts) + 2
     for fact in facts:
         lines = fact.text.split("\n")
@@ -76,12 +86,68 @@ def _explain_rule(rule: Rule) -> Iterator[str]:
     yield rule.name
     yield from wrap(rule.op.summary, WIDTH, "  ")
     yield ""
-    facts = list(explain_rule(rule))
-    label = max(len(what) for what, _ in facts) + 2
-    for what, text in facts:
-        lines = text.split("\n")
-        yield f"  {what:{label}}{lines[0]}"
-        yield from (" " * (label + 2) + line for line in lines[1:])
+    yield from _lines(Fact(*each) for each in explain_rule(rule))
+
+
+def _explain_objects(name: str, definitions: Definitions, root: Path) -> Iterator[str]:
+    """Yields what follows from the records of classes and functions with this name; nothing if there are none."""
+    found = definitions.objects
+    for each in found.classes:
+        if each.name == name:
+            yield f"{each.namespace}.{each.name}".strip(".")
+            yield from wrap(each.documentation, WIDTH, "  ")
+            yield ""
+            yield from _lines(_class_facts(each))
+            members = [member for member in each.members if not member.is_setter_of_property]
+            yield from (line for member in members for line in ("", *_explain_member(member, definitions, root)))
+    members = [member for each in found.classes for member in each.methods]
+    for member in (*members, *found.functions):
+        if member.full_name == name:
+            yield from _explain_member(member, definitions, root)
+
+
+def _class_facts(each: Class) -> Iterator[Fact]:
+    functions = f"{each.retain}() and {each.release}() count references"
+    yield Fact("record", str(each.location))
+    yield Fact("handle", f"{each.handle}, {'a class of runtime/objects' if each.is_internal else functions}")
+    yield Fact("made by", each.reason or "the constructor")
+    yield Fact("threads", "may share an object" if each.is_shared else "use an object one at a time")
+    if each.state:
+        yield Fact("state", f"{each.state[0].name} and {each.state[1].name} copy and serialise it")
+    if each.text:
+        yield Fact("text", f"the property {each.text.name}")
+
+
+def _explain_member(member: Member, definitions: Definitions, root: Path) -> Iterator[str]:
+    yield member.full_name
+    yield from wrap(member.summary, WIDTH, "  ")
+    yield ""
+    yield from _lines(_member_facts(member, definitions, root))
+
+
+def _member_facts(member: Member, definitions: Definitions, root: Path) -> Iterator[Fact]:
+    yield Fact("record", str(member.location))
+    yield Fact("calls" if member.calls else "runs", _home(member.calls or member.runs, root))
+    if member.setter:
+        yield Fact("sets", _home(member.setter.runs, root))
+    if member.work:
+        when = "always" if member.work == "always" else f"where {_home(member.work, root)} says so"
+        yield Fact("may block", f"{when}: without the lock of a language, or as a promise")
+    records = definitions.objects.records_by_name
+    types = [member.result, *(each.type for each in member.parameters)]
+    for word in dict.fromkeys(word for type_ in types for word in type_.names if word in records):
+        yield Fact(word, "\n".join(f"{field.type} {field.name}" for field in records[word].fields))
+    for language in discover.languages(definitions):
+        yield Fact(language.title, language.member_text(member))
+
+
+def _home(function: str, root: Path) -> str:
+    """Returns a C++ function with the file that defines it."""
+    definition = re.compile(rf"^of_\w+ {function}\(", re.MULTILINE)
+    for path in sorted([*root.glob("runtime/objects/*.cpp"), *root.glob("runtime/capi/*.cpp")]):
+        if definition.search(path.read_text(encoding="utf-8")):
+            return f"{function}, {path.relative_to(root).as_posix()}"
+    return function
 
 
 def _facts(op: Op, definitions: Definitions, root: Path) -> Iterator[Fact]:
@@ -89,7 +155,7 @@ def _facts(op: Op, definitions: Definitions, root: Path) -> Iterator[Fact]:
     yield Fact("kind", op.kind.key)
     yield from _expressions(op)
     yield from op.kind.facts(op)
-    links = op.kind.links(op)
+    links = op.kind.dimensions(op).links
     yield Fact("dimensions", "\n".join(link.text for link in links) or "those of no operand")
     yield Fact("sharding", "\n".join(op.kind.sharding(op)))
     yield Fact("dtypes", "\n".join(dtype_lines(op)))

@@ -7,13 +7,15 @@ must mean something in all later versions: it is that of a present operator, or 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
+from codegen.definitions import Definitions
 from codegen.errors import unknown
-from codegen.model import Argument, Definitions, FormerOperator, Op, Word
+from codegen.model import FormerOperator, Op, Word
 from codegen.reader import Report
 from codegen.signature import fits, print_literal, print_signature
+from codegen.types import Argument
 
 
 def stored_text(op: Op | FormerOperator) -> str:
@@ -26,16 +28,6 @@ def operators(definitions: Definitions) -> Iterator[Op]:
     yield from definitions.ops
     for gradients in definitions.gradients.values():
         yield from gradients.operators
-
-
-def by_present_name(definitions: Definitions) -> Mapping[str, tuple[FormerOperator, ...]]:
-    """Returns the former operators by the full name of the present one."""
-    found: dict[str, tuple[FormerOperator, ...]] = {}
-    for op in definitions.ops:
-        for former in op.formerly:
-            if present := _present(former, op, definitions):
-                found[present.full_name] = (*found.get(present.full_name, ()), former)
-    return found
 
 
 def former_arguments(former: FormerOperator, op: Op) -> tuple[Argument, ...]:
@@ -68,27 +60,12 @@ def check_formers(definitions: Definitions, report: Report) -> None:
             if text in owners:
                 report.add(former.location, f"'{text}' is {owners[text].full_name} already")
             owners[text] = op
-            present = _present(former, op, definitions)
+            present = definitions.present(former, op)
             if present:
                 _check(former, present, report)
             else:
                 names = [each.full_name for each in definitions.gradients[op.full_name].operators]
                 report.add(former.location, unknown(f"gradient of {op.full_name}", former.full_name, names))
-
-
-def _present(former: FormerOperator, op: Op, definitions: Definitions) -> Op | None:
-    """Returns the operator that a former one of a record now is; None if it was a gradient that exists no longer."""
-    last = _gradient_part(former.full_name)
-    if not last:
-        return op
-    gradients = definitions.gradients[op.full_name].operators
-    return next((each for each in gradients if _gradient_part(each.full_name) == last), None)
-
-
-def _gradient_part(full_name: str) -> str:
-    """Returns "gradient_input" for the names of gradients such as "sum.gradient_input" and "sum.dim_gradient_input"."""
-    _, mark, rest = full_name.rpartition(".")[2].partition("gradient_")
-    return mark + rest
 
 
 def _is_renamed(former: FormerOperator, name: str) -> bool:

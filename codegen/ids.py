@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import fields, is_dataclass
 from enum import Enum
@@ -16,26 +17,20 @@ from enum import Enum
 from codegen.base_types import BaseType
 from codegen.expression import Binary, Expression, Invoke, Unary
 from codegen.intrinsics import BINARY, FUNCTIONS, UNARY
-from codegen.model import Op
-from codegen.program import OperatorCall, Program
-from codegen.signature import print_signature
+from codegen.program import Program
 
 
-def signature_id(op: Op) -> int:
-    """Returns the id of the full name and the signature."""
-    return _hash(_signature(op))
+class Identified(ABC):
+    """What takes part in ids by something else than its fields."""
+
+    @property
+    @abstractmethod
+    def identity(self) -> object:
+        """Returns what takes part in its place."""
 
 
-def kernel_id(op: Op) -> int:
-    """Returns the id of everything that determines the results."""
-    return _hash(canonical((_signature(op), op.kind.key, op.kind, op.dtype, op.complex, op.from_any_device)))
-
-
-def _signature(op: Op) -> str:
-    return f"{op.full_name} {print_signature(op.signature)}"
-
-
-def _hash(text: str) -> int:
+def hashed(text: str) -> int:
+    """Returns the id of a text."""
     return int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest(), "little")
 
 
@@ -58,8 +53,8 @@ def canonical(value: object) -> str:
             return canonical(root)
         case Program(statements=statements):
             return canonical(statements)
-        case OperatorCall(op=op, values=values, in_place=in_place, out=out):
-            return canonical(("write" if in_place or out else "call", _signature(op), (*values, *out)))
+        case Identified(identity=identity):
+            return canonical(identity)
         case Mapping():
             items = sorted((canonical(key), canonical(each)) for key, each in value.items())
             return "{" + ", ".join(f"{key}: {each}" for key, each in items) + "}"

@@ -11,8 +11,8 @@ from typing import ClassVar
 
 from codegen.expression import Binary, Constant, Invoke, Member, Node, Subscript, Variable
 from codegen.intrinsics import FUNCTIONS, RANDOM
-from codegen.model import Op
 from codegen.printer import Printer
+from codegen.types import Signature
 
 _ARITHMETIC = frozenset("+-*/&|^")
 
@@ -28,8 +28,8 @@ class KernelPrinter(Printer, ABC):
     complex_types: ClassVar[tuple[str, ...]] = ()  # the complex types in which kernels can compute
     complex_functions: ClassVar[Mapping[str, str]] = {}  # as as_functions, for kernels in which T may be complex
 
-    def __init__(self, gather: Op | None = None, *, may_be_complex: bool = False) -> None:
-        """Prints expressions over the compute type T of a record, or the index map of `gather` if it is given."""
+    def __init__(self, gather: Signature | None = None, *, may_be_complex: bool = False) -> None:
+        """Prints expressions over the compute type T, or the index map of a gather if its signature is given."""
         self.gather = gather
         self.value_type = "int64_t" if gather else "T"
         self.functions = {**self.as_functions, **(self.complex_functions if may_be_complex else {})}
@@ -89,7 +89,7 @@ class KernelPrinter(Printer, ABC):
 
     def subscript(self, node: Subscript) -> str:
         if self.gather and isinstance(node.value, Variable):
-            argument = self.gather.signature.argument(node.value.name)
+            argument = self.gather.argument(node.value.name)
             if argument and argument.type.is_tensor:
                 return "index"
         return super().subscript(node)

@@ -8,10 +8,14 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 
 from codegen import signature as signatures
-from codegen.errors import Problem
-from codegen.model import Call, Definitions, ErrorCase, Function, Literal, Type
+from codegen.definitions import Definitions, Function
+from codegen.errors import Problem, TextError
+from codegen.examples import Call, ErrorCase
 from codegen.names import known_words
+from codegen.objects.examples import Examples
+from codegen.objects.model import Member
 from codegen.target import PublicTarget
+from codegen.words import Words
 
 
 class Language(PublicTarget):
@@ -20,7 +24,7 @@ class Language(PublicTarget):
     fence: str  # the language's name in Markdown code fences
     opening: str  # the first line of a program: "import oneflow_py as flow"
     forms: tuple[str, ...]  # an example of each form of a call, in the order of prose.FORMS
-    none_word: str = "None"  # the name of the null value in error texts
+    words: Words  # how it writes types, literals and calls
 
     def problems(self, definitions: Definitions) -> Iterator[Problem]:
         """Yields the reserved words among the names, and functions that would have the same public name."""
@@ -31,6 +35,12 @@ class Language(PublicTarget):
             if other is not function:
                 text = f"'{function.name}' and '{other.name}' have the same name in {self.title}"
                 yield Problem(function.overloads[0].location, text)
+        for each in definitions.objects.classes:
+            for program, location in each.examples:
+                try:
+                    list(self.examples.lines(program))
+                except (TextError, SyntaxError) as error:
+                    yield Problem(location, str(error))
 
     @abstractmethod
     def public_name(self, function: Function) -> str:
@@ -40,25 +50,26 @@ class Language(PublicTarget):
     def argument_name(self, name: str) -> str:
         """Returns the public name of an argument."""
 
-    @abstractmethod
-    def type_word(self, type_: Type) -> str:
-        """Returns the name of a type in error texts, such as "int", "integer" or "list of ints"."""
-
-    @abstractmethod
     def call_text(self, call: Call) -> str:
         """Returns a call as a user writes it: `flow.sum(flow.tensor([[1.0]]), dim=1)`."""
+        return self.words.call(call, self.public_names.__getitem__)
 
     @abstractmethod
     def signature_text(self, function: Function) -> tuple[str, ...]:
         """Returns the signature of each overload, as the manual shows it; a long one has several lines."""
 
     @abstractmethod
-    def error_class(self, case: ErrorCase) -> str:
-        """Returns the class of the error, as a user writes it: `flow.ShapeError`."""
+    def member_text(self, member: Member) -> str:
+        """Returns the signature of a member of a class, as the manual shows it; a long one has several lines."""
+
+    @property
+    @abstractmethod
+    def examples(self) -> Examples:
+        """Returns what writes the examples of classes."""
 
     @abstractmethod
-    def literal_text(self, value: Literal) -> str:
-        """Returns a literal in the syntax of this language: `[[1.0, None]]`."""
+    def error_class(self, case: ErrorCase) -> str:
+        """Returns the class of the error, as a user writes it: `flow.ShapeError`."""
 
     def error_text(self, case: ErrorCase) -> str:
         """Returns the error text in this language.
@@ -69,7 +80,7 @@ class Language(PublicTarget):
         def word(match: re.Match[str]) -> str:
             type_ = match.group(1)
             if type_ is not None:
-                return self.none_word if type_ == "None" else self.type_word(signatures.parse_type(type_))
+                return self.words.null if type_ == "None" else self.words.type_word(signatures.parse_type(type_))
             return self.argument_name(match.group()) if match.group() in self._known_words else match.group()
 
         return re.sub(r"\{([^{}]*)\}|\b[a-z][a-z0-9_]*\b", word, case.says)
@@ -104,6 +115,10 @@ class Language(PublicTarget):
     @cached_property
     def _functions(self) -> Mapping[str, Function]:
         return {function.name: function for function in self.definitions.functions}
+
+    @cached_property
+    def public_names(self) -> Mapping[str, str]:
+        return {name: self.public_name(function) for name, function in self._functions.items()}
 
     @cached_property
     def _known_words(self) -> frozenset[str]:

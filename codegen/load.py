@@ -11,35 +11,20 @@ from codegen import base_types
 from codegen import signature as signatures
 from codegen.calls import CallParser
 from codegen.checks import check, check_names, resolved_complex, resolved_kind
+from codegen.definitions import Definitions, Elsewhere
 from codegen.derive.gradients import derive_gradients
-from codegen.errors import DefinitionError, Location, TargetError, TextError, unknown
+from codegen.dtypes import DTypeRule, DTypeSet, ResultRule
+from codegen.errors import ERRORS, DefinitionError, Location, TargetError, TextError, unknown
+from codegen.examples import Call, ErrorCase, Example
 from codegen.former import check_formers
 from codegen.kinds import KINDS
 from codegen.kinds.checks import argument_named
-from codegen.kinds.kind import Kind
-from codegen.model import (
-    ERRORS,
-    Argument,
-    Call,
-    Complex,
-    Definitions,
-    DTypeRule,
-    DTypeSet,
-    Elsewhere,
-    ErrorCase,
-    Example,
-    FormerOperator,
-    Gradient,
-    Op,
-    ResultRule,
-    Signature,
-    StatedGradient,
-    Word,
-)
+from codegen.model import Complex, FormerOperator, Gradient, Kind, Op, StatedGradient, Word
 from codegen.objects import read as objects
 from codegen.program import Program
 from codegen.reader import Bad, Field, Fields, Report, compose
 from codegen.rules import RuleText, complete_rules, read_rule, read_variants
+from codegen.types import Argument, Signature
 
 
 @dataclass(frozen=True)

@@ -1,244 +1,36 @@
-"""The operator definitions as frozen dataclasses.
+"""Records: what each says, the interface of its kind, and calls of it in programs.
 
-This module does no I/O, and depends on no kind and on no target: `load` builds these classes from YAML, the kinds in
-`kinds` check records and derive from them, `targets` print them.
+These three refer to each other. The model does no I/O, and depends on no single kind and on no target: `load` builds
+records from YAML, the kinds in `kinds` derive from them, `targets` print them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import ClassVar, TypeVar
 
 from codegen import base_types
-from codegen.base_types import BaseType
+from codegen.answers import Fact, RuntimeRule, Skeleton
+from codegen.as_program import OperatorTable
+from codegen.compute_types import COMPUTE_TYPES, promoted_compute_types
+from codegen.derivative import UnknownDerivative
+from codegen.dims import DimensionRule, sharding_lines
+from codegen.dtypes import DTypeRule, DTypeSet
 from codegen.errors import Location
-from codegen.objects.model import Objects
-
-if TYPE_CHECKING:
-    from codegen.derive.gradients import Gradients
-    from codegen.kinds.kind import Kind
-    from codegen.program import Program
-    from codegen.rules import Rule
-
-
-@dataclass(frozen=True)
-class Type:
-    """A type: `Tensor`, `dim[]`, `Tensor?[]` (a list of optional items), `dim[]?` (an optional list)."""
-
-    base: BaseType
-    is_list: bool = False
-    optional: bool = False  # whether it may be null
-    optional_members: bool = False  # whether the items of the list may be null
-
-    def __str__(self) -> str:
-        """Returns the type in the grammar of signatures."""
-        members = self.base.word + ("?" if self.optional_members else "")
-        return members + ("[]" if self.is_list else "") + ("?" if self.optional else "")
-
-    @property
-    def is_tensor(self) -> bool:
-        """Returns whether values are tensors, tensors or numbers, or lists of them."""
-        return self.base in (base_types.TENSOR, base_types.OPERAND)
-
-    @property
-    def takes_number(self) -> bool:
-        """Returns whether a value may be a single number of any type."""
-        return not self.is_list and self.base in (base_types.OPERAND, base_types.NUMBER)
-
-    @property
-    def item(self) -> Type:
-        """Returns the type of an item of a list."""
-        return Type(self.base, optional=self.optional_members)
-
-    @property
-    def converted(self) -> Type:
-        """Returns the type that front ends convert: `int[]` for `dim[]`."""
-        return replace(self, base=self.base.converted)
-
-    @property
-    def passed(self) -> Type:
-        """Returns the type that C, C++, programs and kernels see: `int[]` for `dim[]`."""
-        return replace(self, base=self.base.passed)
-
-    @property
-    def is_integer(self) -> bool:
-        """Returns whether values are integers, or lists of integers or of pairs of them."""
-        return self.base.passed is base_types.INT
-
-    @property
-    def is_nested(self) -> bool:
-        """Returns whether values are lists of pairs or lists of integers."""
-        return self.base in (base_types.PAIR, base_types.INTS)
-
-
-@dataclass(frozen=True)
-class Alias:
-    """The alias of a tensor: `Tensor(a)` shares memory with every other `(a)`; `Tensor(a!)` is also written to."""
-
-    label: str
-    written: bool = False
-
-    def __str__(self) -> str:
-        """Returns the alias in the grammar of signatures."""
-        return f"({self.label}{'!' if self.written else ''})"
-
-
-Literal = None | bool | int | float | str | tuple["Literal", ...]
-
-
-@dataclass(frozen=True)
-class Argument:
-    """An argument of a signature."""
-
-    name: str
-    type: Type
-    default: Literal = None
-    has_default: bool = False
-    keyword_only: bool = False
-    alias: Alias | None = None
-    at: int = field(default=0, compare=False, repr=False)  # its offset in the signature's text
-    other_names: tuple[str, ...] = field(default=(), compare=False, repr=False)  # which front ends accept as well
-
-    @property
-    def is_written(self) -> bool:
-        """Returns whether the operator writes to the tensor."""
-        return self.alias is not None and self.alias.written
-
-    @property
-    def takes_arrays(self) -> bool:
-        """Returns whether front ends make a tensor of nested lists, arrays and numbers for it."""
-        return self.type.is_tensor and not self.is_written
-
-
-@dataclass(frozen=True)
-class Result:
-    """A result of a signature."""
-
-    type: Type
-    name: str | None = None
-    alias: Alias | None = None
-    at: int = field(default=0, compare=False, repr=False)
-
-
-@dataclass(frozen=True)
-class Signature:
-    """The signature of a record, such as `gelu(Tensor input, *, str approximate='none') -> Tensor`.
-
-    `codegen.signature` parses and prints it.
-    """
-
-    name: str
-    arguments: tuple[Argument, ...]
-    results: tuple[Result, ...]
-
-    def argument(self, name: str) -> Argument | None:
-        """Returns the argument of that name, or None."""
-        return next((a for a in self.arguments if a.name == name), None)
-
-    @property
-    def tensor_arguments(self) -> tuple[Argument, ...]:
-        """Returns the arguments that are tensors, may be tensors, or are lists of them."""
-        return tuple(a for a in self.arguments if a.type.is_tensor)
-
-    @property
-    def generator(self) -> Argument | None:
-        """Returns the argument that is the generator of a random operator, or None."""
-        return next((a for a in self.arguments if a.type.base is base_types.GENERATOR), None)
-
-    @property
-    def result_names(self) -> tuple[str, ...]:
-        """Returns the names of the results in programs for gradients: `result` for one without a name."""
-        return tuple(result.name or "result" for result in self.results)
-
-    @property
-    def gradient_names(self) -> tuple[str, ...]:
-        """Returns the names of the gradients of the results: `grad`, or `grad_values` for the result `values`."""
-        return tuple(f"grad_{result.name}" if result.name else "grad" for result in self.results)
-
-    @property
-    def gives_list(self) -> bool:
-        """Returns whether the result is a list of tensors, whose length depends on the call."""
-        return self.results[0].type.is_list
-
-
-# The limits of a call: kMaxArguments and kMaxResults of runtime/dispatch/schema.h.
-MAXIMUM_ARGUMENTS = 16
-MAXIMUM_RESULTS = 4
-
-
-# ------------------------------------------------------------------------------------------------ dtype columns
-
-# All dtypes, in the order of of_dtype.
-DTYPES = (
-    "bool", "uint8", "int8", "int16", "int32", "int64", "uint16", "uint32", "uint64",
-    "float16", "bfloat16", "float32", "float64", "complex64", "complex128",
-)  # fmt: skip
-
-# The classes of errors, by the names that of_status_name() returns.
-ERRORS = (
-    "InvalidArgument", "TypeMismatch", "ShapeError", "DTypeError", "IndexOutOfRange", "DeviceError", "OutOfMemory",
-    "Unsupported", "CommunicationError", "InternalError", "FileError",
-)  # fmt: skip
-
-
-class DTypeSet(Enum):
-    """The dtypes that an argument accepts, apart from complex ones.
-
-    If an operator supports complex tensors, arguments that accept floating-point tensors accept them as well.
-    """
-
-    ANY = "any"
-    NUMERIC = "numeric"  # all except bool
-    FLOATING = "floating"
-    INTEGRAL = "integral"  # signed and unsigned integers, and bool
-    BOOL = "bool"
-    INDEX = "index"  # integers, which kernels get as int64 or int32
-
-    @property
-    def may_be_floating(self) -> bool:
-        """Returns whether it has floating-point types."""
-        return self in (DTypeSet.ANY, DTypeSet.NUMERIC, DTypeSet.FLOATING)
-
-
-class ResultRule(Enum):
-    """The rule for the dtype of a result."""
-
-    PROMOTE = "promote"  # the promoted type of all operands
-    SAME = "same"  # the type of the first tensor argument
-    LAST = "last"  # the type of the last tensor argument
-    FLOATING = "floating"  # the promoted type; integers and bool become the default dtype
-    BOOL = "bool"
-    INT64 = "int64"
-    ACCUMULATE = "accumulate"  # the promoted type; integers and bool become int64
-    NUMBERS = "numbers"  # only for `compute`: the type of the result, or float64 for integers if a number is a float
-
-
-@dataclass(frozen=True)
-class DTypeRule:
-    """The `dtype` column: the dtypes that the arguments accept, and those of the results.
-
-    `accepts` has the accepted dtypes by argument name, with "" for all others. `results` has one rule per result.
-    `override` names a dtype argument that overrides the rule if it is given. `compute` is the rule for the type in
-    which expressions are computed (float16 and bfloat16 are always computed in float32). `holds` lists arguments whose
-    numbers become elements of the result, whose type must be able to hold them. `integers` lists tensor arguments that
-    may have indices, although they accept other dtypes as well: a language whose numbers are all floating-point makes
-    int64 tensors of arrays of integers there.
-    """
-
-    accepts: Mapping[str, DTypeSet] = field(default_factory=lambda: {"": DTypeSet.ANY})
-    results: tuple[ResultRule, ...] = (ResultRule.PROMOTE,)
-    override: str | None = None
-    compute: ResultRule | None = None  # None: PROMOTE if the result is bool or int64, else the rule of the first result
-    holds: tuple[str, ...] = ()
-    integers: tuple[str, ...] = field(default=(), compare=False)
-
-    @property
-    def converts(self) -> bool:
-        """Returns whether `override` must be a floating-point type, to which operands of other types are converted."""
-        return self.override is not None and self.accepts.get("") is DTypeSet.FLOATING
+from codegen.examples import Call, ErrorCase, Example
+from codegen.expression import Comparison, Node
+from codegen.ids import Identified, canonical, hashed
+from codegen.intrinsics import Cost
+from codegen.kernel_printer import KernelPrinter
+from codegen.kernels import Kernel
+from codegen.program import Program
+from codegen.reader import Field, Report
+from codegen.signature import print_signature
+from codegen.types import Argument, Literal, Result, Signature
 
 
 class Complex(Enum):
@@ -265,63 +57,6 @@ class StatedGradient:
     arguments: tuple[str, ...]
     programs: Mapping[str | None, Program]
     is_holomorphic: bool  # whether it multiplies by complex derivatives, so that the runtime conjugates around it
-
-
-# ------------------------------------------------------------------------------------------------ examples and tests
-
-
-@dataclass(frozen=True)
-class TensorLiteral:
-    """A tensor in a call: `[[1.0, 2.0]]`, or `tensor([1, 2], dtype=int32)` to give it another dtype."""
-
-    values: Literal
-    dtype: str | None = None  # None: float32 for floats, int64 for integers, bool for booleans
-
-
-@dataclass(frozen=True)
-class Name:
-    """A bare word in a call: a dtype such as `float32`, or a device."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class Call:
-    """A call `op(positional..., name=value...)`; arguments may be calls themselves.
-
-    `op` is the public name as written, `record` the full name of the record that the arguments select.
-    """
-
-    op: str
-    positional: tuple[CallValue, ...]
-    keywords: tuple[tuple[str, CallValue], ...]
-    record: str = ""
-
-
-CallValue = None | bool | int | float | str | TensorLiteral | Name | Call | tuple["CallValue", ...]
-
-
-@dataclass(frozen=True)
-class Example:
-    """A call with its result."""
-
-    call: Call
-    gives: Literal  # the values of a tensor; for several results or a list of tensors, a tuple of such values
-    location: Location = field(compare=False, repr=False)
-    note: str | None = None  # what the example shows
-
-
-@dataclass(frozen=True)
-class ErrorCase:
-    """A call that fails, with the class and the text of the error."""
-
-    call: Call
-    raises: str  # one of ERRORS
-    says: str  # the whole text; `{type}` stands for the name of that type in each language
-    location: Location = field(compare=False, repr=False)
-
-
-# ------------------------------------------------------------------------------------------------ records
 
 
 @dataclass(frozen=True)
@@ -383,24 +118,33 @@ class Op:
         """Returns the location of an argument or a result in the signature."""
         return self.signature_location.shifted(part.at)
 
+    @property
+    def identity(self) -> str:
+        """Returns the full name and the signature."""
+        return f"{self.full_name} {print_signature(self.signature)}"
+
     @cached_property
     def signature_id(self) -> int:
         """Returns what identifies the name and the signature: see `codegen.ids`."""
-        from codegen import ids  # which builds on this module
-
-        return ids.signature_id(self)
+        return hashed(self.identity)
 
     @cached_property
     def kernel_id(self) -> int:
         """Returns what identifies everything that kernels compute: see `codegen.ids`."""
-        from codegen import ids
-
-        return ids.kernel_id(self)
+        return hashed(
+            canonical((self.identity, self.kind.key, self.kind, self.dtype, self.complex, self.from_any_device))
+        )
 
     @property
     def takes_complex(self) -> bool:
         """Returns whether complex tensors are supported: by the column `complex`, or by the kind itself."""
         return self.complex is not None or self.kind.takes_complex(self)
+
+    @property
+    def compute_types(self) -> tuple[str, ...]:
+        """Returns the dtypes that a call can compute in, in the order of COMPUTE_TYPES."""
+        possible = self.kind.compute_types(self)
+        return tuple(name for name in COMPUTE_TYPES if name in possible)
 
     def accepted(self, argument: Argument) -> DTypeSet:
         """Returns the dtypes that a tensor argument accepts."""
@@ -423,6 +167,12 @@ class Op:
         """
         argument = self.signature.argument("input") if "." not in self.name else None
         return argument if argument and argument.type.is_tensor and not argument.type.is_list else None
+
+    @property
+    def result_aliases(self) -> list[int | None]:
+        """Returns, for each result, the position of the argument whose memory it may share, or None."""
+        labels = [argument.alias and argument.alias.label for argument in self.signature.arguments]
+        return [labels.index(each.alias.label) if each.alias else None for each in self.signature.results]
 
     @cached_property
     def has_out(self) -> bool:
@@ -470,86 +220,208 @@ class Op:
         return self.kind.equation_argument(self) is not None
 
 
-@dataclass(frozen=True)
-class Function:
-    """A public name with its overloads, in the order in which a call tries them."""
+K = TypeVar("K", bound="Kind")
 
-    name: str
-    overloads: tuple[Op, ...]
-
-    @property
-    def namespace(self) -> str | None:
-        """Returns the part of the name before the last dot, or None."""
-        return self.name.rpartition(".")[0] or None
-
-    @property
-    def is_method(self) -> bool:
-        """Returns whether an overload is also a method of tensors."""
-        return bool(self.method_overloads)
-
-    @property
-    def method_overloads(self) -> tuple[Op, ...]:
-        """Returns the overloads that are also methods of tensors; those of a namespace are methods by another name."""
-        return () if self.namespace else tuple(op for op in self.overloads if op.receiver)
-
-    @property
-    def in_place_overloads(self) -> tuple[Op, ...]:
-        """Returns the overloads with an in-place form, which is a method if the operator has a receiver."""
-        return tuple(op for op in self.overloads if op.has_in_place and not (self.namespace and op.receiver))
-
-    @property
-    def takes_equation(self) -> bool:
-        """Returns whether an overload has an argument that is an equation."""
-        return any(op.takes_equation for op in self.overloads)
+Functions = Mapping[str, Sequence[Op]]  # public name to overloads
 
 
-@dataclass(frozen=True)
-class Elsewhere:
-    """A name by which users of other libraries know a function or a method that has another name here.
+class Kind(ABC):
+    """What a record computes.
 
-    `here` has that name by language, with "" for all others. A text with spaces says what to do instead.
+    A kind is a frozen dataclass that holds what a record says under the key of the kind. Everything that depends on the
+    kind is one of its methods or class attributes; no other part of the generator lists the kinds.
     """
 
-    name: str
-    here: Mapping[str, str]
-    is_method: bool
+    key: ClassVar[str]  # the key in records
+    skeleton: ClassVar[Skeleton]
+    in_records: ClassVar[bool] = True  # whether records can have the kind
+    has_body: ClassVar[bool] = False  # whether it only calls other operators, so that its gradient is that of the calls
+    allocates: ClassVar[bool] = False  # whether results are computed into new memory, so that there are `out` forms
+    has_kernel_by_hand: ClassVar[bool] = False  # whether each device has a hand-written kernel
+    is_fused: ClassVar[bool] = False  # whether devices may have a kernel for all calls of its body
+    has_device_function: ClassVar[bool] = False  # whether a function of the device's table replaces kernels
+    computes: ClassVar[bool] = True  # whether results are computed from elements, rather than moved or selected
+    may_give_list: ClassVar[bool] = False
+    may_write: ClassVar[bool] = False  # whether an argument may be written to
+    is_long: ClassVar[bool] = True  # whether a call may take so long that a language releases its lock
+    checks_sizes: ClassVar[bool] = False  # whether the kind itself checks sizes, of which -1 may have a meaning
+    follows_device: ClassVar[bool] = False  # whether an omitted device is that of the first tensor
+    complex_forms: ClassVar[frozenset[Complex]] = frozenset()  # the forms of the column `complex` that it supports
+
+    @classmethod
+    @abstractmethod
+    def read(cls: type[K], field: Field, signature: Signature | None) -> K:
+        """Reads the key of the kind; `signature` is None if it could not be parsed. Raises Bad."""
+
+    @abstractmethod
+    def check(self, op: Op, functions: Functions, report: Report) -> None:
+        """Reports every problem of the expressions, and of a signature that does not suit the kind.
+
+        It is called once all records have been read.
+        """
+
+    def resolved(self: K, op: Op, functions: Functions) -> K:
+        """Returns the kind with programs whose calls name their records. Raises TextError."""
+        return self
+
+    @property
+    def called(self) -> tuple[Op, ...]:
+        """Returns the records that the programs of a resolved kind call."""
+        return ()
+
+    @property
+    def called_by_name(self) -> tuple[str, ...]:
+        """Returns the full names of the operators that the runtime calls because the record names them."""
+        return ()
+
+    @abstractmethod
+    def facts(self, op: Op) -> Iterator[Fact]:
+        """Yields what is derived from the record in this kind alone, for `explain`."""
+
+    @abstractmethod
+    def dimensions(self, op: Op) -> DimensionRule:
+        """Returns which dimensions of the results follow which dimensions of the operands."""
+
+    def sharding(self, op: Op) -> Iterator[str]:
+        """Yields what follows for tensors that are split along a dimension."""
+        links = self.dimensions(op).links
+        yield from sharding_lines(links) if links else ["every dimension can be split"]
+
+    @abstractmethod
+    def shape_text(self, op: Op) -> str:
+        """Returns the shape of the results in words."""
+
+    @abstractmethod
+    def runtime_rule(self, op: Op) -> RuntimeRule:
+        """Returns the rule by which the runtime runs calls."""
+
+    @property
+    def element_costs(self) -> Mapping[str | None, Mapping[Cost, int]]:
+        """Returns the operations for one element, by value of the matched attribute; nothing without expressions."""
+        return {}
+
+    def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[Kernel]:
+        """Yields the kernels to print, one per value of the attribute that the record matches on."""
+        yield from ()
+
+    def compute_types(self, op: Op) -> frozenset[str]:
+        """Returns the dtypes that a call can compute in."""
+        return promoted_compute_types(op.dtype, [op.accepted(argument) for argument in op.signature.tensor_arguments])
+
+    def takes_complex(self, op: Op) -> bool:
+        """Returns whether complex tensors are supported without a column `complex`."""
+        return False
+
+    def holds_for_complex(self, op: Op) -> bool:
+        """Returns whether the expressions are also valid for complex numbers, so that devices may have such kernels."""
+        return False
+
+    @property
+    def element(self) -> tuple[Node, ...]:
+        """Returns the scalar expression of an element of the result, if the record has just one; else nothing."""
+        return ()
+
+    def adjoint(self, op: Op, argument: Argument, operators: OperatorTable) -> Mapping[str | None, Program] | Kind:
+        """Returns what computes the gradient of an argument: programs by value of the matched attribute, or a kind.
+
+        Programs read the gradients of the results, the arguments and the results, by the names of `codegen.derive`.
+        Raises UnknownDerivative.
+        """
+        raise UnknownDerivative(f"it does not follow from the kind {self.key}")
+
+    def comparison(self, op: Op) -> Comparison | None:
+        """Returns what the results depend on if their elements are found by comparing operands only, or else None."""
+        return None
+
+    def only_selects(self, name: str) -> bool:
+        """Returns whether a number argument is not computed with, but at most selected as an element."""
+        return False
+
+    def commutes(self, op: Op) -> bool:
+        """Returns whether the first two operands can be exchanged, bit for bit."""
+        return False
+
+    def replaced(self, op: Op) -> Argument | None:
+        """Returns the argument that the in-place form overwrites, or None if there is no such form."""
+        return None
+
+    def equation_argument(self, op: Op) -> Argument | None:
+        """Returns the argument that is an einsum equation, or None."""
+        return None
+
+    @property
+    def draws_fractions(self) -> bool:
+        """Returns whether elements are random fractions, which only floating-point types hold."""
+        return False
+
+    @property
+    def is_random(self) -> bool:
+        """Returns whether the operator draws random numbers itself."""
+        return False
+
+    @property
+    def matched(self) -> str | None:
+        """Returns the name of the attribute whose value selects one of several definitions, or None."""
+        return None
+
+    @property
+    def matched_values(self) -> tuple[str, ...]:
+        """Returns the values of that attribute."""
+        return ()
+
+    @property
+    def own_names(self) -> tuple[str, ...]:
+        """Returns the names that the record gives to parts, which become variables in generated code."""
+        return ()
+
+    @property
+    def folded(self) -> str | None:
+        """Returns the name of the argument with the dimensions that elements are folded along, or None."""
+        return None
+
+    def definitions(self) -> Iterator[tuple[str | None, str]]:
+        """Yields the formulas that define the results, each with the matched value that it applies to, if any."""
+        yield from ()
+
+    def meanings(self, op: Op, argument: Argument) -> Iterator[str]:
+        """Yields what the kind says about the values of an argument, for the manual."""
+        yield from ()
 
 
 @dataclass(frozen=True)
-class Definitions:
-    """All records of a run, in the order of files and lines, and what is derived from them."""
+class OperatorCall(Node, Identified):
+    """A resolved call: the record, and the value of each argument of its signature; None stands for the default."""
 
-    ops: tuple[Op, ...]
-    gradients: Mapping[str, Gradients] = field(default_factory=dict)  # by full name
-    rules: tuple[Rule, ...] = ()
-    words: tuple[str, ...] = ()  # names in texts of the runtime that are not those of records
-    elsewhere: tuple[Elsewhere, ...] = ()
-    objects: Objects = field(default_factory=Objects)
+    op: Op = field(repr=False)
+    values: tuple[Node | None, ...]
+    in_place: bool = False  # whether the result is written to the argument that the in-place form overwrites
+    out: tuple[Node, ...] = ()  # the tensors that the results are written to
 
-    @cached_property
-    def functions(self) -> tuple[Function, ...]:
-        """Returns all public functions, sorted by name. Records of that name precede those that are offered as it."""
-        own: dict[str, list[Op]] = {}
-        for op in self.ops:
-            own.setdefault(op.name, []).append(op)
-        for op in self.ops:
-            for name in op.offered_as:
-                own.setdefault(name, []).append(op)
-        return tuple(Function(name, tuple(ops)) for name, ops in sorted(own.items()))
+    @property
+    def writes(self) -> bool:
+        """Returns whether the call changes a tensor."""
+        return (
+            self.in_place
+            or bool(self.out)
+            or any(each.alias and each.alias.written for each in self.op.signature.arguments)
+        )
 
-    @cached_property
-    def overloads(self) -> Mapping[str, tuple[Op, ...]]:
-        """Returns the overloads by public name, in the order in which a call tries them."""
-        return {function.name: function.overloads for function in self.functions}
+    @property
+    def identity(self) -> tuple[object, ...]:
+        return ("write" if self.in_place or self.out else "call", self.op.identity, (*self.values, *self.out))
 
-    @cached_property
-    def formers(self) -> Mapping[str, tuple[FormerOperator, ...]]:
-        """Returns the former operators by the full name of the present one: of a record, or of a gradient."""
-        from codegen import former  # which builds on this module
 
-        return former.by_present_name(self)
+def calls_in(program: Program) -> Iterator[OperatorCall]:
+    """Yields the calls of operators in a resolved program."""
+    return (node for node in program.nodes() if isinstance(node, OperatorCall))
 
-    @cached_property
-    def by_name(self) -> Mapping[str, Op]:
-        """Returns all records by their full names."""
-        return {op.full_name: op for op in self.ops}
+
+def called_in(program: Program) -> tuple[Op, ...]:
+    """Returns the records that a resolved program calls, sorted by name."""
+    found = {call.op.full_name: call.op for call in calls_in(program)}
+    return tuple(op for _, op in sorted(found.items()))
+
+
+def writes(program: Program) -> bool:
+    """Returns whether a resolved program changes a tensor."""
+    return any(call.writes for call in calls_in(program))

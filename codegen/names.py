@@ -17,8 +17,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from codegen import signature as signatures
+from codegen.definitions import Definitions, Function
 from codegen.errors import TargetError, TextError, unknown
-from codegen.model import Definitions, Function, Op
+from codegen.model import Op
 
 
 def camel(name: str) -> str:
@@ -29,6 +30,11 @@ def camel(name: str) -> str:
 def pascal(name: str) -> str:
     """Converts to PascalCase: index_select -> IndexSelect."""
     return "".join(part.capitalize() for part in name.split("_"))
+
+
+def snake(name: str) -> str:
+    """Converts from PascalCase: TensorFile -> tensor_file."""
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", name).lower()
 
 
 def with_parents(spaces: Iterable[str]) -> list[str]:
@@ -154,3 +160,18 @@ def fill(head: str, items: Collection[str], tail: str, width: int) -> str:
         else:
             lines[-1] += (" " if position else "") + text
     return "\n".join(lines) + tail
+
+
+def in_lines(head: str, items: Collection[str], tail: str, indent: int, width: int) -> str:
+    """Joins `head`, comma-separated items and `tail`: in one line or, if it is too long, with a line for the items.
+
+    If that is too long as well, each item has a line. Lines except for the first one are indented by `indent` columns.
+    """
+    margin = " " * indent
+    line = f"{head}{', '.join(items)}{tail}"
+    if indent + len(line) <= width:
+        return line
+    inner = f"{margin}    {', '.join(items)}"
+    if len(inner) > width:
+        inner = ",\n".join(f"{margin}    {each}" for each in items)
+    return f"{head}\n{inner}\n{margin}{tail}"

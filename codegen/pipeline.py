@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from codegen import discover, emit
+from codegen.definitions import Definitions
 from codegen.errors import DefinitionError, Problem, TargetError, unknown
-from codegen.model import Definitions
 from codegen.target import PublicTarget
 
 

@@ -5,7 +5,8 @@ A program is an expression, or statements in Python's syntax:
     count = size(input, dim)                                  a name for a value
     values, indices = sort(input, dim)                        a name for each result of an operator
     check(n >= 1, InvalidArgument, "n must be at least 1, got {n}")
-    if keepdim: ...                                           also elif and else; may replace values, as loops may
+    if keepdim: ...                                           also elif and else; may replace values, as loops may;
+                                                              a name that both branches define keeps its value
     for d in dims: found = flip(found, d)                     statements for each item
     copy_(part, input)                                        a call for what it writes to a tensor; also with `out=`
     return [select(input, dim, i) for i in range(count)]      one value per result, or a list of tensors
@@ -22,7 +23,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from codegen.errors import Location, TextError, shortened, unknown
+from codegen.errors import ERRORS, Location, TextError, shortened, unknown
 from codegen.expression import (
     Comprehension,
     Converter,
@@ -32,7 +33,7 @@ from codegen.expression import (
     Variable,
     parse_node,
 )
-from codegen.model import ERRORS, Op, Type
+from codegen.types import Type
 
 # ------------------------------------------------------------------------------------------------ statements
 
@@ -44,7 +45,7 @@ class Assign:
     names: tuple[str, ...]
     value: Node
     types: tuple[Type, ...] = ()  # those of the names; set by `resolve`
-    replaces: bool = False  # whether the name has a value already; set by `resolve`
+    replaces: bool = False  # whether the names are declared already; set by `resolve`
 
 
 @dataclass(frozen=True)
@@ -63,6 +64,9 @@ class If:
     condition: Node
     then: tuple[Statement, ...]
     otherwise: tuple[Statement, ...]
+    # The names that both branches define for the statements after them, with their types; set by `resolve`. They follow
+    # from the statements, so that they are not part of what identifies kernels.
+    defines: tuple[tuple[str, Type], ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True)
@@ -86,29 +90,10 @@ class Return:
 class Write:
     """A call for what it writes to a tensor."""
 
-    call: Invoke | OperatorCall
+    call: Node  # an Invoke; once it is resolved, a call of an operator
 
 
 Statement = Assign | Check | If | For | Write | Return
-
-
-@dataclass(frozen=True)
-class OperatorCall(Node):
-    """A resolved call: the record, and the value of each argument of its signature; None stands for the default."""
-
-    op: Op = field(repr=False)
-    values: tuple[Node | None, ...]
-    in_place: bool = False  # whether the result is written to the argument that the in-place form overwrites
-    out: tuple[Node, ...] = ()  # the tensors that the results are written to
-
-    @property
-    def writes(self) -> bool:
-        """Returns whether the call changes a tensor."""
-        return (
-            self.in_place
-            or bool(self.out)
-            or any(each.alias and each.alias.written for each in self.op.signature.arguments)
-        )
 
 
 @dataclass(frozen=True)
@@ -162,7 +147,7 @@ class Program:
     @property
     def names(self) -> frozenset[str]:
         """Returns the names of all variables that are read."""
-        return frozenset(node.name for node in self.nodes() if isinstance(node, Variable))
+        return names_in(self.statements)
 
     @property
     def assigned(self) -> tuple[str, ...]:
@@ -174,25 +159,20 @@ class Program:
 
     @property
     def replaced(self) -> frozenset[str]:
-        """Returns the names whose values a resolved program replaces."""
+        """Returns the names that a resolved program gives values after their declaration."""
         assigned = (each for each in _walk(self.statements) if isinstance(each, Assign) and each.replaces)
         return frozenset(name for each in assigned for name in each.names)
-
-    @property
-    def writes(self) -> bool:
-        """Returns whether a resolved program changes a tensor."""
-        return any(isinstance(node, OperatorCall) and node.writes for node in self.nodes())
-
-    @property
-    def called(self) -> tuple[Op, ...]:
-        """Returns the records that a resolved program calls, sorted by name."""
-        found = {node.op.full_name: node.op for node in self.nodes() if isinstance(node, OperatorCall)}
-        return tuple(op for _, op in sorted(found.items()))
 
     @property
     def lines(self) -> list[str]:
         """Returns the lines of the program, without the indentation that all share."""
         return self.text.strip("\n").split("\n")
+
+
+def names_in(statements: Sequence[Statement]) -> frozenset[str]:
+    """Returns the names of all variables that statements read."""
+    roots = (root for statement in _walk(statements) for root in _roots(statement))
+    return frozenset(node.name for root in roots for node in root.walk() if isinstance(node, Variable))
 
 
 def _walk(statements: Sequence[Statement]) -> Iterator[Statement]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from codegen import base_types
-from codegen.model import Type
+from codegen.types import Type
 
 
 @dataclass(frozen=True)

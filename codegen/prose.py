@@ -6,8 +6,10 @@ import math
 from collections.abc import Iterator
 
 from codegen import base_types
-from codegen.model import Argument, Complex, DTypeSet, Literal, Op, ResultRule, Type
+from codegen.dtypes import DTypeSet, ResultRule
+from codegen.model import Complex, Op
 from codegen.program import Program
+from codegen.types import Argument, Literal, Type
 
 _SETS = {
     DTypeSet.ANY: "any type",

@@ -19,8 +19,8 @@ import yaml
 from codegen import expression, program
 from codegen.errors import Location, Problem, TextError, unknown
 from codegen.expression import Expression
-from codegen.model import Literal
 from codegen.program import Program
+from codegen.types import Literal
 
 T = TypeVar("T")
 D = TypeVar("D")

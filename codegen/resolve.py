@@ -22,13 +22,12 @@ from codegen.expression import (
     Unary,
     Variable,
 )
-from codegen.model import Argument, Op, Type
+from codegen.model import Functions, Op, OperatorCall
 from codegen.program import (
     Assign,
     Check,
     For,
     If,
-    OperatorCall,
     Present,
     Program,
     ResolvedComprehension,
@@ -36,6 +35,7 @@ from codegen.program import (
     Statement,
     TensorListOf,
     Write,
+    names_in,
 )
 from codegen.program_functions import (
     BOOL,
@@ -50,8 +50,7 @@ from codegen.program_functions import (
     TEXT,
     ProgramFunction,
 )
-
-Operators = Mapping[str, Sequence[Op]]  # public name to overloads
+from codegen.types import Argument, Type
 
 
 @dataclass(frozen=True)
@@ -59,32 +58,36 @@ class Scope:
     """The names that a program may use, with their types, and the operators that it may call."""
 
     names: Mapping[str, Type]
-    operators: Operators
+    operators: Functions
     arguments: frozenset[str]  # the names that `given` accepts
     present: frozenset[str] = frozenset()  # the optional arguments that are not null
     functions: Mapping[str, ProgramFunction] = field(default_factory=lambda: PROGRAM)
     may_replace: bool = False  # whether statements may give a name another value: inside a loop or a condition
+    read_later: frozenset[str] = frozenset()  # the names that the statements after this block read
+    lost: Mapping[str, str] = field(default_factory=dict)  # why names of the branches of an `if` have no value after it
 
     def with_names(self, names: Sequence[str], types: Sequence[Type]) -> Scope:
         """Returns the scope with further names."""
         return replace(self, names={**self.names, **dict(zip(names, types, strict=True))})
 
-    def without_null(self, name: str) -> Scope:
-        """Returns the scope of statements that run only if an optional argument is given."""
-        if not self.names[name].optional:
-            return self
-        found = self.with_names([name], [replace(self.names[name], optional=False)])
-        return replace(found, present=self.present | {name})
+    def without_null(self, *names: str) -> Scope:
+        """Returns the scope of statements that run only if optional arguments are given."""
+        nullable = [name for name in names if name in self.names and self.names[name].optional]
+        found = self.with_names(nullable, [replace(self.names[name], optional=False) for name in nullable])
+        return replace(found, present=self.present.union(nullable))
 
 
 def resolve(program: Program, scope: Scope, results: Sequence[Type]) -> Program:
     """Returns a program whose calls name their records, for results of these types; raises TextError."""
-    return replace(program, statements=_block(program.statements, scope, tuple(results)))
+    return replace(program, statements=_block(program.statements, scope, tuple(results))[0])
 
 
-def _block(statements: Sequence[Statement], scope: Scope, results: tuple[Type, ...]) -> tuple[Statement, ...]:
+def _block(
+    statements: Sequence[Statement], scope: Scope, results: tuple[Type, ...]
+) -> tuple[tuple[Statement, ...], Scope]:
+    """Returns resolved statements, and the scope after them."""
     resolved: list[Statement] = []
-    for statement in statements:
+    for position, statement in enumerate(statements):
         match statement:
             case Assign(names=(name,), value=value) if (
                 scope.may_replace and name in scope.names.keys() - scope.arguments
@@ -102,21 +105,56 @@ def _block(statements: Sequence[Statement], scope: Scope, results: tuple[Type, .
                 scope = scope.with_names(names, types)
             case Check():
                 resolved.append(_resolved_check(statement, scope))
+                scope = scope.without_null(*_tested(statement.condition))
             case For(name=name, source=source, body=body):
                 items, inner = _items(name, source, scope)
-                block = _block(body, replace(inner, may_replace=True), results)
+                block, _ = _block(body, replace(inner, may_replace=True), results)
                 resolved.append(For(name, items, block, inner.names[name]))
             case If(condition=condition, then=then, otherwise=otherwise):
-                outer = replace(scope, may_replace=True)
-                inner = outer.without_null(tested) if (tested := _tested(condition)) in scope.names else outer
-                resolved.append(
-                    If(_as(condition, BOOL, scope), _block(then, inner, results), _block(otherwise, outer, results))
+                read_later = scope.read_later | names_in(statements[position + 1 :])
+                outer = replace(scope, may_replace=True, read_later=read_later)
+                inner = outer.without_null(*_tested(condition))
+                (first, after_first), (second, after_second) = (
+                    _block(then, inner, results),
+                    _block(otherwise, outer, results),
                 )
+                defined, lost = _joined(outer, after_first, after_second)
+                blocks = _without_declarations(first, defined), _without_declarations(second, defined)
+                resolved.append(If(_as(condition, BOOL, scope), *blocks, tuple(defined.items())))
+                scope = replace(scope.with_names([*defined], [*defined.values()]), lost={**scope.lost, **lost})
             case Write(call=Invoke() as call):
                 resolved.append(Write(_call(call, scope)))
             case Return(values=values):
                 resolved.append(Return(_results(values, scope, results)))
-    return tuple(resolved)
+    return tuple(resolved), scope
+
+
+def _joined(before: Scope, first: Scope, second: Scope) -> tuple[dict[str, Type], dict[str, str]]:
+    """Returns the names that both branches of an `if` define and that are read later, and why others have no value.
+
+    The scopes are those before the `if`, and after each of its branches.
+    """
+    own, other = ({name: each.names[name] for name in each.names.keys() - before.names} for each in (first, second))
+    lost = {name: f"'{name}' has a value in only one branch of the if statement" for name in own.keys() ^ other.keys()}
+    for name in own.keys() & other.keys():
+        if not _matches(own[name], other[name]) or own[name].optional:
+            types = " and ".join(dict.fromkeys((str(own[name]), str(other[name]))))
+            lost[name] = f"'{name}' has no value after the if statement, whose branches give it {types}"
+    return {name: own[name].passed for name in sorted((own.keys() - lost.keys()) & before.read_later)}, lost
+
+
+def _without_declarations(block: Sequence[Statement], defined: Mapping[str, Type]) -> tuple[Statement, ...]:
+    """Returns the statements of a branch, which give values to names that are declared before the `if`."""
+
+    def changed(statement: Statement) -> Statement:
+        match statement:
+            case Assign(names=names) if defined.keys() & names:
+                return replace(statement, replaces=True)
+            case If(defines=inner):
+                return replace(statement, defines=tuple(each for each in inner if each[0] not in defined))
+        return statement
+
+    return tuple(map(changed, block))
 
 
 def _resolved_check(statement: Check, scope: Scope) -> Check:
@@ -134,12 +172,14 @@ def _items(name: str, source: Node, scope: Scope) -> tuple[Node, Scope]:
     return items, scope.with_names([name], [_member(type_)])
 
 
-def _tested(condition: Node) -> str:
-    """Returns the name of the argument whose presence is the condition; empty if the condition is another one."""
+def _tested(condition: Node) -> tuple[str, ...]:
+    """Returns the names of the arguments that are given where a condition holds."""
     match condition:
         case Invoke(function="given", arguments=(Variable(name=name),)):
-            return name
-    return ""
+            return (name,)
+        case Binary(operator="and", left=left, right=right):
+            return (*_tested(left), *_tested(right))
+    return ()
 
 
 def _results(values: tuple[Node, ...], scope: Scope, results: tuple[Type, ...]) -> tuple[Node, ...]:
@@ -180,7 +220,7 @@ def typed(node: Node, scope: Scope) -> tuple[Node, Type]:
             return node, _constant_type(node, value)
         case Variable(name=name):
             if name not in scope.names:
-                raise TextError(unknown("name", name, scope.names), node.at, len(name))
+                raise TextError(scope.lost.get(name) or unknown("name", name, scope.names), node.at, len(name))
             found = scope.names[name]
             return Present(name, found, at=node.at) if name in scope.present else node, found
         case Unary(operator="not", operand=operand):
@@ -191,8 +231,10 @@ def typed(node: Node, scope: Scope) -> tuple[Node, Type]:
         case Binary():
             return _binary(node, scope)
         case Conditional(condition=condition, then=then, otherwise=otherwise):
-            inner = scope.without_null(tested) if (tested := _tested(condition)) in scope.names else scope
-            (first, type_), (second, other) = typed(then, inner), typed(otherwise, scope)
+            (first, type_), (second, other) = (
+                typed(then, scope.without_null(*_tested(condition))),
+                typed(otherwise, scope),
+            )
             if type_.is_tensor:
                 raise TextError("an if statement chooses between tensors", node.at)
             if type_ != other:

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from codegen.derive.gradients import Gradients
+from codegen.definitions import Definitions, Gradients
 from codegen.errors import TargetError, unknown
-from codegen.model import Definitions, Op
+from codegen.model import Op
 from codegen.runtime_calls import RuntimeSources
 from codegen.targets.runtime.families import OperatorSource
 

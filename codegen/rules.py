@@ -29,65 +29,21 @@ from dataclasses import dataclass, replace
 
 from codegen import base_types
 from codegen import signature as signatures
+from codegen.definitions import Bound, PatternCall, Rule
+from codegen.dtypes import DTypeRule
 from codegen.errors import Location, TextError, unknown
 from codegen.expression import Constant, ListOf, Node, Unary, Variable
 from codegen.kinds.composite import Composite
-from codegen.kinds.kind import Functions
 from codegen.kinds.programs import scope
-from codegen.model import Argument, DTypeRule, Literal, Op, Type
-from codegen.program import Assign, Check, OperatorCall, Program, Return, TensorListOf
+from codegen.model import Functions, Op, OperatorCall
+from codegen.program import Assign, Check, Program, Return, TensorListOf
 from codegen.reader import Bad, Field, Fields, Report, Text
 from codegen.resolve import Scope, resolve, typed
+from codegen.types import Argument, Literal, Type
 
 _RESULT = Type(base_types.TENSOR)
 _NAME = re.compile(r"\$(?:(\w+)|\{(\w+)\})")  # $name or ${name}
 _CONDITION = "the condition of the rule does not hold"
-
-
-@dataclass(frozen=True)
-class Bound:
-    """An argument on the left side: a variable, the result of an earlier call, a list of such, or a literal."""
-
-    variable: int | None = None
-    call: int | None = None
-    items: tuple[Bound, ...] = ()
-    literal: Literal = None
-
-    def variables(self) -> Iterator[int]:
-        """Yields the variables that it contains."""
-        if self.variable is not None:
-            yield self.variable
-        for item in self.items:
-            yield from item.variables()
-
-
-@dataclass(frozen=True)
-class PatternCall:
-    """A call on the left side, with one item per argument of the signature."""
-
-    op: Op
-    arguments: tuple[Bound, ...]
-
-
-@dataclass(frozen=True)
-class Rule:
-    """A rule. Its variables are the arguments of `op`, whose program is the right side, after the condition."""
-
-    op: Op
-    family: str  # the name in the file, with * for what is replaced
-    calls: tuple[PatternCall, ...]  # the left side, in an order in which operands come first; the result is the last
-    constants: tuple[str, ...]  # the variables that must be constants
-    left: str
-    right: str
-    condition: str  # empty: none
-    error: float | None  # the largest relative error; None: the results are equal
-    trials: Mapping[str, tuple[Literal, ...]]  # the shapes or values of each variable
-    positive: tuple[str, ...]  # the tensors that are tried with positive elements only
-    finite: tuple[str, ...]  # those that are tried with finite elements only
-
-    @property
-    def name(self) -> str:
-        return self.op.name
 
 
 @dataclass(frozen=True)

@@ -18,18 +18,9 @@ from dataclasses import dataclass
 
 from codegen import base_types
 from codegen.base_types import BASE_TYPES
+from codegen.dtypes import DTYPES
 from codegen.errors import TextError, unknown
-from codegen.model import (
-    DTYPES,
-    MAXIMUM_ARGUMENTS,
-    MAXIMUM_RESULTS,
-    Alias,
-    Argument,
-    Literal,
-    Result,
-    Signature,
-    Type,
-)
+from codegen.types import MAXIMUM_ARGUMENTS, MAXIMUM_RESULTS, Alias, Argument, Literal, Result, Signature, Type
 
 _TOKEN = re.compile(
     r"""\s*(?:

@@ -17,10 +17,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from codegen.definitions import Definitions
 from codegen.errors import Problem
-from codegen.model import Argument, Definitions, Result
 from codegen.names import Names
 from codegen.templates import Templates
+from codegen.types import Argument, Result
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Target(ABC):
     """A target whose files are only compiled. `definitions` holds all records of the run, `folder` the templates."""
 
     title: str = ""  # the name in headings and messages, if it differs from the folder's: "C++"
-    reserved: frozenset[str] = frozenset()  # words that cannot name an argument, a result, a `let` part or a state
+    reserved: frozenset[str] = frozenset()  # words that cannot name an argument, a result or a state
 
     def __init__(self, name: str, folder: Path, definitions: Definitions) -> None:
         self.name = name

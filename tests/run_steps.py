@@ -14,8 +14,9 @@ import re
 import subprocess
 import sys
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 # The summary lines of the test runners, with the counts in them; `all` counts passed and failed tests.
@@ -29,10 +30,12 @@ SUMMARY_LINES = [
     re.compile(r"^(?P<all>\d+) runs, \d+ assertions, (?P<failed>\d+) failures, "),  # minitest
     re.compile(r", (?P<skipped>\d+) skips$"),
     re.compile(r"^Done (?P<passed>\d+) runs in "),  # libFuzzer
-    re.compile(r"^(?:\d+: )?\[  PASSED  \] (?P<passed>\d+) tests?\.$"),  # GoogleTest
-    re.compile(r"^(?:\d+: )?\[  SKIPPED \] (?P<skipped>\d+) tests?\.$"),
-    re.compile(r"tests passed, (?P<failed>\d+) tests failed out of (?P<all>\d+)$"),  # ctest
+    re.compile(r"^(?:(?P<program>\d+): )?\[  PASSED  \] (?P<passed>\d+) tests?\.$"),  # GoogleTest, also inside of ctest
+    re.compile(r"^(?:(?P<program>\d+): )?\[  FAILED  \] (?P<failed>\d+) tests?, listed below:$"),
+    re.compile(r"^(?:\d+: )?\[  SKIPPED \] (?P<skipped>\d+) tests?, listed below:$"),
 ]
+# The summary line of ctest, which counts programs.
+PROGRAMS = re.compile(r"tests passed, (?P<failed>\d+) tests failed out of (?P<all>\d+)$")
 
 # The lines that name a failed test or an error, in the output of all test runners, linters and sanitizers.
 FAILURE = re.compile(
@@ -45,11 +48,39 @@ LINES_OF_STEP = 60
 
 
 @dataclass
+class Counts:
+    """The tests of a step, by what became of them: "passed", "failed" or "skipped"."""
+
+    tests: Counter[str] = field(default_factory=Counter)
+    # The programs of a run of ctest that have counted their tests themselves, and whether some of these have failed.
+    programs: dict[str, bool] = field(default_factory=dict)
+
+    def read(self, line: str) -> None:
+        """Adds what a line of the output says."""
+        for pattern in SUMMARY_LINES:
+            if match := pattern.search(line):
+                found = match.groupdict()
+                if program := found.pop("program", None):
+                    self.programs[program] = self.programs.get(program, False) or "failed" in found
+                self._add({name: int(count) for name, count in found.items()})
+        if match := PROGRAMS.search(line):
+            failed = sum(self.programs.values())
+            self._add({"all": int(match["all"]) - len(self.programs), "failed": int(match["failed"]) - failed})
+            self.programs.clear()
+
+    def _add(self, found: dict[str, int]) -> None:
+        if "all" in found:
+            found["passed"] = found.pop("all") - found["failed"]
+        for name, count in found.items():
+            self.tests[name] += count
+
+
+@dataclass
 class Outcome:
     step: str
     status: int
     seconds: float
-    counts: dict[str, int]
+    counts: Counter[str]
 
     @property
     def passed(self) -> bool:
@@ -64,7 +95,7 @@ class Outcome:
 
 def run(step: str, logs: Path) -> Outcome:
     print(f"==== {step} begins", flush=True)
-    counts: dict[str, int] = {}
+    counts = Counts()
     start = time.monotonic()
     with (
         open(logs / f"{step}.log", "w") as log,
@@ -80,14 +111,8 @@ def run(step: str, logs: Path) -> Outcome:
         for line in process.stdout:
             print(f"{step}: {line.rstrip()}", flush=True)
             log.write(line)
-            for pattern in SUMMARY_LINES:
-                if match := pattern.search(line.rstrip()):
-                    found = {name: int(count) for name, count in match.groupdict().items()}
-                    if "all" in found:
-                        found["passed"] = found.pop("all") - found["failed"]
-                    for name, count in found.items():
-                        counts[name] = counts.get(name, 0) + count
-    outcome = Outcome(step, process.returncode, time.monotonic() - start, counts)
+            counts.read(line.rstrip())
+    outcome = Outcome(step, process.returncode, time.monotonic() - start, counts.tests)
     print(f"==== {outcome.line()}", flush=True)
     return outcome
 

@@ -7,8 +7,7 @@ cd "$(dirname "$0")/.."
 
 build=build-fuzz
 mkdir -p $build
-pointers=$([ "${ONEFLOW_VECTORS:-}" = all ] && echo ON || echo OFF)
 cmake -S runtime/tests/fuzz -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_COMPILER=clang++-14 \
-  -DONEFLOW_SANITIZE_POINTERS=$pointers -DONEFLOW_LIBRARY="${OF_BUILD:-$PWD/build}/lib/liboneflow.so" >$build.log 2>&1 ||
+  -DONEFLOW_SANITIZE_POINTERS="$(tools/checks_pointers.sh)" -DONEFLOW_LIBRARY="${OF_BUILD:-$PWD/build}/lib/liboneflow.so" >$build.log 2>&1 ||
   { cat $build.log; exit 1; }
 cmake --build $build --target "$1_fuzz"

@@ -16,10 +16,11 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from codegen import discover, load  # noqa: E402
+from codegen.definitions import Definitions  # noqa: E402
 from codegen.grid.printing import GridPrinter  # noqa: E402
 from codegen.kernels import SPELLED  # noqa: E402
 from codegen.kinds import KINDS  # noqa: E402
-from codegen.model import Definitions, Op  # noqa: E402
+from codegen.model import Op  # noqa: E402
 
 PAGE = ROOT / "docs" / "devices.md"
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"

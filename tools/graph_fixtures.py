@@ -17,9 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import oneflow_py as flow
+from codegen.definitions import Definitions
+from codegen.examples import Call, Name, TensorLiteral
 from codegen.former import operators, stored_text
 from codegen.load import definition_files, load
-from codegen.model import Call, Definitions, Name, Op, TensorLiteral
+from codegen.model import Op
 
 ROOT = Path(__file__).parents[1]
 GRAPHS = ROOT / "tests" / "data" / "graphs"

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from codegen import load  # noqa: E402
-from codegen.rules import Rule  # noqa: E402
+from codegen.definitions import Rule  # noqa: E402
 
 PAGE = ROOT / "docs" / "passes.md"
 BEGIN, END = "<!-- table: begin -->", "<!-- table: end -->"

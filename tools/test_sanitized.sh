@@ -6,9 +6,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 build=build-sanitized
-pointers=$([ "${ONEFLOW_VECTORS:-}" = all ] && echo ON || echo OFF)
 cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Release -DONEFLOW_BUILD_BINDINGS=OFF -DONEFLOW_SANITIZE=address,undefined \
-  -DONEFLOW_SANITIZE_POINTERS=$pointers >$build.log 2>&1 || { cat $build.log; exit 1; }
+  -DONEFLOW_SANITIZE_POINTERS="$(tools/checks_pointers.sh)" >$build.log 2>&1 || { cat $build.log; exit 1; }
 cmake --build $build --target tests
 export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:allocator_may_return_null=1
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1

@@ -3,8 +3,9 @@
 import js from '@eslint/js';
 
 const NODE_GLOBALS = [
-  'Buffer', 'MessageChannel', 'TextEncoder', 'URL', '__dirname', '__filename', 'clearInterval', 'console', 'exports',
-  'module', 'performance', 'process', 'require', 'setInterval', 'setTimeout', 'structuredClone',
+  'AbortController', 'AbortSignal', 'Buffer', 'MessageChannel', 'TextEncoder', 'URL', '__dirname', '__filename',
+  'clearInterval', 'console', 'exports', 'module', 'performance', 'process', 'require', 'setInterval', 'setTimeout',
+  'structuredClone',
 ];
 
 export default [

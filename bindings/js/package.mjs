@@ -70,6 +70,8 @@ function native(description) {
 function makeMain() {
   const folder = path.join(stage, source.name);
   for (const name of source.files) copy(path.join(here, name), path.join(folder, name));
+  // What compiles extensions: headers of the C API, and that of this package.
+  for (const from of [payload, here]) copy(path.join(from, 'include'), path.join(folder, 'include'));
   const plugins = all.filter((name) => !isPlatform(name));
   const list = (names, value) => Object.fromEntries(names.map((name) => [scoped(name), value]));
   const dependencies = {
@@ -80,7 +82,7 @@ function makeMain() {
     }),
   };
   const {name, ...others} = source;
-  const files = [...source.files, ...namesIn(path.join(payload, 'notices'))];
+  const files = [...source.files, 'include/', ...namesIn(path.join(payload, 'notices'))];
   const readme = fs.readFileSync(path.join(here, 'README.md'), 'utf8');
   complete(folder, {name, version, ...others, ...links, files, ...dependencies}, readme);
 }

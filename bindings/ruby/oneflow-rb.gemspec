@@ -21,7 +21,8 @@ Gem::Specification.new do |spec|
                          "changelog_uri" => "#{address}/blob/v#{spec.version}/CHANGELOG.md")
   end
 
-  patterns = ["*.md", ".yardopts", "LICENSE", "VERSION", "CMakeLists.txt", "{cmake,doc,ext,lib,runtime,sig}/**/*"]
+  folders = "{cmake,doc,ext,include,lib,runtime,sig}/**/*"
+  patterns = ["*.md", ".yardopts", "LICENSE", "VERSION", "CMakeLists.txt", folders]
   spec.files = Dir.glob(patterns, base: __dir__).select { |file| File.file?(File.join(__dir__, file)) }.sort
   spec.extensions = ["ext/oneflow/extconf.rb"]
   spec.require_paths = ["lib"]

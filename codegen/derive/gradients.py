@@ -13,54 +13,26 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from codegen import base_types
-from codegen.as_program import OperatorTable
+from codegen.as_program import OperatorTable, operand_names, what_computes
 from codegen.base_types import BaseType
+from codegen.definitions import Definitions, Gradients
 from codegen.derivative import UnknownDerivative
+from codegen.dtypes import DTypeRule, ResultRule
 from codegen.errors import TextError
 from codegen.expression import Comprehension, Constant, Invoke, Node, Variable
 from codegen.kinds.adjoints import Adjoint, SelectionAdjoint
 from codegen.kinds.composite import Composite
 from codegen.kinds.fused import fused
-from codegen.kinds.kind import Functions, Kind
-from codegen.model import (
-    Alias,
-    Argument,
-    Complex,
-    Definitions,
-    DTypeRule,
-    Gradient,
-    Op,
-    Result,
-    ResultRule,
-    StatedGradient,
-    Type,
-)
-from codegen.program import OperatorCall, Program, parse
+from codegen.model import Complex, Functions, Gradient, Kind, Op, OperatorCall, StatedGradient, calls_in
+from codegen.program import Program
 from codegen.program_functions import METADATA
 from codegen.reader import Report
+from codegen.types import Alias, Argument, Result, Type
 
 _TENSOR = Type(base_types.TENSOR)
 # The position in a list of tensors of the one whose gradient is computed.
 ITEM = "position"
 _ITEM = Argument(ITEM, Type(base_types.INT))
-
-
-@dataclass(frozen=True)
-class Gradients:
-    """The operators for the gradients of a record, by argument, and why other arguments have none."""
-
-    ops: Mapping[str, Op]
-    missing: Mapping[str, str]
-
-    @property
-    def operators(self) -> list[Op]:
-        """Returns each operator once: one may compute the gradients of several arguments."""
-        return list({op.full_name: op for op in self.ops.values()}.values())
-
-    @property
-    def fused(self) -> list[Op]:
-        """Returns those that one kernel can compute."""
-        return [op for op in self.operators if op.kind.is_fused]
 
 
 class From(Enum):
@@ -92,51 +64,67 @@ class GradientRule:
     is_transpose: bool  # whether it multiplies by derivatives: for complex numbers, the adjoint is the conjugate of it
 
 
+# How the gradient of an argument is computed: by a kind of operator, by programs, or not, for a reason.
+_Source = Kind | Mapping[str | None, Program] | StatedGradient | str
+
+
 def derive_gradients(definitions: Definitions, report: Report) -> dict[str, Gradients]:
     """Returns the gradients of all records, by full name; reports errors in the programs of records.
 
     The programs of records may also call the gradients that are not composites.
     """
-    operators = OperatorTable.of(definitions)
+    operators = operator_table(definitions)
     functions: dict[str, Sequence[Op]] = dict(definitions.overloads)
-    kinds = {op.full_name: dict(_kinds(op, operators)) for op in definitions.ops}
-    functions |= {each.full_name: [each] for found in kinds.values() for each in found.values()}
-    return {op.full_name: _gradients(op, kinds[op.full_name], operators, functions, report) for op in definitions.ops}
+    found = [{each: _derived(op, each, operators) for each in differentiable(op)} for op in definitions.ops]
+    kinds = []
+    for op, derived in zip(definitions.ops, found, strict=True):
+        kinds.append({a.name: _of_kind(op, a, each) for a, each in derived.items() if isinstance(each, Kind)})
+        functions |= {each.full_name: [each] for each in kinds[-1].values()}
+    parts = zip(definitions.ops, found, kinds, strict=True)
+    return {op.full_name: _gradients(op, derived, own, functions, report) for op, derived, own in parts}
 
 
-def _kinds(op: Op, operators: OperatorTable) -> Iterator[tuple[str, Op]]:
-    """Yields the gradients that the runtime computes itself."""
-    for argument in differentiable(op):
-        own = op.gradient.get(argument.name)
-        if isinstance(own, StatedGradient):
-            continue
-        try:
-            found = own if own else op.kind.adjoint(op, argument, operators)
-        except (UnknownDerivative, TextError):
-            continue
-        if found is Gradient.SELECTION:
-            found = SelectionAdjoint(op.full_name, argument.name, op.position(argument.name))
-        if isinstance(found, Kind):
-            yield argument.name, _of_kind(op, argument, found)
+def operator_table(definitions: Definitions) -> OperatorTable:
+    """Returns the table of all records with one expression, of which the first one of an equal function counts."""
+    found: dict[str, str] = {}
+    for op in definitions.ops:
+        for root in op.kind.element:
+            if operand_names(root) == tuple(argument.name for argument in op.signature.arguments):
+                found.setdefault(what_computes(root), op.name)
+    return OperatorTable(found)
+
+
+def _derived(op: Op, argument: Argument, operators: OperatorTable) -> _Source:
+    """Returns what the record states or what follows from its kind."""
+    own = op.gradient.get(argument.name)
+    if own is Gradient.SELECTION:
+        return SelectionAdjoint(op.full_name, argument.name, op.position(argument.name))
+    if isinstance(own, StatedGradient):
+        return own
+    try:
+        return op.kind.adjoint(op, argument, operators)
+    except UnknownDerivative as error:
+        return str(error)
+    except TextError as error:
+        return error.text
 
 
 def _gradients(
-    op: Op, kinds: Mapping[str, Op], operators: OperatorTable, functions: Functions, report: Report
+    op: Op, derived: Mapping[Argument, _Source], kinds: Mapping[str, Op], functions: Functions, report: Report
 ) -> Gradients:
+    """Returns the gradients of a record; `kinds` are those that the runtime computes itself."""
     ops = dict(kinds)
     missing: dict[str, str] = {}
-    for argument in differentiable(op):
-        if argument.name in kinds:
-            continue
-        own = op.gradient.get(argument.name)
+    for argument, found in derived.items():
         try:
-            if not isinstance(own, StatedGradient):
-                ops[argument.name] = _resolved(op, [argument], _derived(op, argument, operators), functions)
-            elif own.arguments[0] == argument.name:
-                together = [each for name in own.arguments if (each := op.signature.argument(name))]
-                ops |= dict.fromkeys(own.arguments, _stated(op, together, own.programs, functions, report))
-        except UnknownDerivative as error:
-            missing[argument.name] = str(error)
+            match found:
+                case str():
+                    missing[argument.name] = found
+                case StatedGradient(arguments=names) if names[0] == argument.name:
+                    together = [each for name in names if (each := op.signature.argument(name))]
+                    ops |= dict.fromkeys(names, _stated(op, together, found.programs, functions, report))
+                case Mapping():
+                    ops[argument.name] = _resolved(op, [argument], found, functions)
         except TextError as error:
             missing[argument.name] = error.text
     return Gradients(ops, missing)
@@ -181,13 +169,6 @@ def differentiable(op: Op) -> Iterator[Argument]:
             yield argument
 
 
-def _derived(op: Op, argument: Argument, operators: OperatorTable) -> dict[str | None, Program]:
-    """Returns the programs that follow from the kind. Raises UnknownDerivative or TextError."""
-    texts = op.kind.adjoint(op, argument, operators)
-    assert not isinstance(texts, Kind)
-    return {value: parse(text, op.location, exact=False) for value, text in texts.items()}
-
-
 def _resolved(op: Op, wanted: Sequence[Argument], programs: Mapping[str | None, Program], functions: Functions) -> Op:
     """Returns the composite of these programs, in which numbers may take the place of tensors if the programs allow it.
 
@@ -221,7 +202,7 @@ def _takes_numbers(op: Op, program: Program) -> bool:
                 return argument is None or argument.type.base is base_types.TENSOR
         return not isinstance(value, Constant)
 
-    return all(has_tensor(node) for node in program.nodes() if isinstance(node, OperatorCall))
+    return all(map(has_tensor, calls_in(program)))
 
 
 def _composite(op: Op, wanted: Sequence[Argument], programs: Mapping[str | None, Program], operand: BaseType) -> Op:

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from enum import Enum
 
+from codegen.definitions import Definitions
 from codegen.derive.gradients import differentiable, has_smooth_result, saved_names
 from codegen.errors import counted
-from codegen.model import Definitions, Op, StatedGradient
+from codegen.model import Op, StatedGradient
 
 
 class How(Enum):

@@ -12,9 +12,11 @@ from collections.abc import Collection, Iterator
 from functools import cached_property
 from pathlib import Path
 
+from codegen.definitions import Definitions
 from codegen.grid.printing import GridPrinter
-from codegen.kernels import SPELLED, Computed, ElementwiseKernel, ElementwiseResult, Operand, Setting, computed
-from codegen.model import Definitions, Op
+from codegen.kernels import SPELLED, ElementwiseKernel, ElementwiseResult, Operand, Setting
+from codegen.kinds.kernels import Computed, computed
+from codegen.model import Op
 from codegen.names import identifier, source_files
 from codegen.target import Output, Target
 from codegen.templates import Templates

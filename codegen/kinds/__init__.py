@@ -7,7 +7,7 @@ import inspect
 import pkgutil
 from collections.abc import Iterator, Mapping
 
-from codegen.kinds.kind import Kind
+from codegen.model import Kind
 
 
 def _classes() -> Iterator[type[Kind]]:

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from codegen.dims import Link, Relation
-from codegen.kinds.kind import Fact, Functions, Kind, Member, RuntimeRule
-from codegen.model import Op, Signature
+from codegen.answers import Fact, Member, RuntimeRule
+from codegen.dims import DimensionRule, opaque
+from codegen.model import Functions, Kind, Op
 from codegen.reader import Bad, Field, Report
+from codegen.types import Signature
 
 
 @dataclass(frozen=True)
@@ -45,8 +46,8 @@ class Adjoint(Kind):
     def facts(self, op: Op) -> Iterator[Fact]:
         yield Fact("shape", self.shape_text(op))
 
-    def links(self, op: Op) -> tuple[Link, ...]:
-        return (Link("grad", "every dimension", Relation.OPAQUE),)
+    def dimensions(self, op: Op) -> DimensionRule:
+        return opaque(argument.name for argument in op.signature.tensor_arguments)
 
     def shape_text(self, op: Op) -> str:
         return f"that of `{self.argument}`"
@@ -60,8 +61,7 @@ class Adjoint(Kind):
 
     def runtime_rule(self, op: Op) -> RuntimeRule:
         members: dict[str, Member] = {"of": self.of, "argument": self.position}
-        headers = (self.header, "ops/dimension_rules.h")
-        return RuntimeRule(self.function, "opaque_dimensions", headers, "AdjointRule", members)
+        return RuntimeRule(self.function, (self.header,), "AdjointRule", members)
 
 
 @dataclass(frozen=True)

@@ -10,10 +10,10 @@ from codegen import base_types
 from codegen.errors import unknown
 from codegen.expression import Expression
 from codegen.kinds.checks import argument_named
-from codegen.kinds.kind import Kind
-from codegen.model import Argument, Signature
+from codegen.model import Kind
 from codegen.program import Program
 from codegen.reader import Bad, Field, Fields
+from codegen.types import Argument, Signature
 
 E = TypeVar("E", Expression, tuple[Expression, ...], Program)
 

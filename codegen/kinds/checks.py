@@ -6,19 +6,20 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from codegen import base_types
+from codegen.answers import Fact
 from codegen.checking import FLOATS, Scope
-from codegen.compute_types import COMPLEX, FLOATING, compute_types
+from codegen.compute_types import COMPLEX, FLOATING
 from codegen.errors import TextError, counted, unknown
 from codegen.expression import Expression
 from codegen.intrinsics import Cost, Sort
-from codegen.kinds.kind import Fact
-from codegen.model import Argument, Op, Result, Signature, Type
+from codegen.model import Op
 from codegen.reader import Field, Report
+from codegen.types import Argument, Result, Signature, Type
 
 
 def scalar_refusals(op: Op) -> Mapping[str, str]:
     """Returns the operators that are not defined on every type that a record computes in, with the reason."""
-    return FLOATS if FLOATING & set(compute_types(op)) else {}
+    return FLOATS if FLOATING & set(op.compute_types) else {}
 
 
 def check_results(op: Op, report: Report) -> None:
@@ -110,7 +111,7 @@ def check_expression(expression: Expression, scope: Scope, wanted: Sort | None, 
 
 def kernel_fact(op: Op) -> Fact:
     """Returns the fact about kernels that are printed from scalar expressions."""
-    types = f"computing in {listed(compute_types(op))}"
+    types = f"computing in {listed(op.compute_types)}"
     complex_types = f", on some devices also in {listed(COMPLEX)}" * op.kind.holds_for_complex(op)
     return Fact("kernels", f"printed from the expressions for each device, {types}{complex_types}")
 

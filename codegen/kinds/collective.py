@@ -11,13 +11,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from codegen import base_types
-from codegen.dims import Link, Relation
+from codegen.answers import Enumerator, Fact, Rows, RuntimeRule, Skeleton
+from codegen.dims import DimensionRule, kept
+from codegen.dtypes import DTypeSet
 from codegen.errors import unknown
 from codegen.kinds.checks import argument_named, check_fresh
-from codegen.kinds.kind import Enumerator, Fact, Functions, Kind, Rows, RuntimeRule, Skeleton
-from codegen.model import Argument, DTypeSet, Op, Signature, Type
+from codegen.model import Functions, Kind, Op
 from codegen.reader import Bad, Field, Report
 from codegen.signature import NAME
+from codegen.types import Argument, Signature, Type
 
 _ONE, _LIST = Type(base_types.TENSOR), Type(base_types.TENSOR, is_list=True)
 
@@ -152,10 +154,9 @@ class Collective(Kind):
         yield Fact("kernels", f"none of its own: copies between devices{merging}")
         yield Fact("cost", f"{pattern.bytes} bytes between devices")
 
-    def links(self, op: Op) -> tuple[Link, ...]:
-        named = [f"`{a.name}`" for a in op.signature.arguments if a.type.base is base_types.DIM]
-        moved = [Link("", each, Relation.OPAQUE, "divided among the ranks or joined") for each in named]
-        return (*moved, Link("", "all others" if named else "every dimension", Relation.SAME))
+    def dimensions(self, op: Op) -> DimensionRule:
+        moved = [a.name for a in op.signature.arguments if a.type.base is base_types.DIM]
+        return kept([""], moved, "divided among the ranks or joined")
 
     def shape_text(self, op: Op) -> str:
         return PATTERNS[self.pattern].shape
@@ -170,8 +171,7 @@ class Collective(Kind):
         )
         return RuntimeRule(
             f"collective::{self.pattern}",
-            "kept_dimensions",
-            ("ops/dimension_rules.h", "parallel/patterns.h"),
+            ("parallel/patterns.h",),
             "CollectiveRule",
             {"merges": merges} if merges.rows else {},
             schema={"spans_devices": True},

@@ -9,16 +9,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from codegen import base_types
-from codegen.dims import Link, Relation
+from codegen.answers import Fact, Gives, Member, RulePrograms, RuntimeRule, Skeleton
+from codegen.dims import DimensionRule, opaque
+from codegen.dtypes import ResultRule
 from codegen.errors import TextError
 from codegen.expression import Variable
 from codegen.kinds import branches
-from codegen.kinds.kind import Fact, Functions, Gives, Member, RulePrograms, RuntimeRule, Skeleton
 from codegen.kinds.programs import check_program, scope
-from codegen.model import Complex, Op, ResultRule, Signature, Type
-from codegen.program import OperatorCall, Program
+from codegen.model import Complex, Functions, Op, OperatorCall, called_in, calls_in, writes
+from codegen.program import Program
 from codegen.reader import Field, Report
 from codegen.resolve import Scope, resolve
+from codegen.types import Signature, Type
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Composite(branches.Branching[Program]):
 
     @property
     def called(self) -> tuple[Op, ...]:
-        return tuple(op for program in self.branches.values() for op in program.called)
+        return tuple(op for program in self.branches.values() for op in called_in(program))
 
     @property
     def own_names(self) -> tuple[str, ...]:
@@ -70,14 +72,15 @@ class Composite(branches.Branching[Program]):
         yield Fact("kernels", "those of the operators that it calls")
         yield Fact("cost", "the sum of the costs of these operators")
 
-    def links(self, op: Op) -> tuple[Link, ...]:
+    def dimensions(self, op: Op) -> DimensionRule:
         if self.writes:
-            return tuple(Link(a.name, "every dimension", Relation.OPAQUE) for a in op.signature.tensor_arguments)
-        return tuple(
+            return opaque(argument.name for argument in op.signature.tensor_arguments)
+        links = (
             replace(link, operand=f"{called.name}({link.operand})")
             for called in self.called
-            for link in called.kind.links(called)
+            for link in called.kind.dimensions(called).links
         )
+        return DimensionRule("composite_dimensions", tuple(links))
 
     def sharding(self, op: Op) -> Iterator[str]:
         yield "follows from that of the calls"
@@ -93,14 +96,13 @@ class Composite(branches.Branching[Program]):
     def runtime_rule(self, op: Op) -> RuntimeRule:
         members: dict[str, Member] = {"rounds": True} if self._rounds(op) else {}
         programs = RulePrograms(Gives.RESULTS, tuple(self.branches.values()), ("body",))
-        headers = ("ops/composite.h", "ops/dimension_rules.h", "ops/program_functions.h")
-        dimensions = "opaque_dimensions" if self.writes else "composite_dimensions"
-        return RuntimeRule("run_composite", dimensions, headers, "CompositeRule", members, programs=programs)
+        headers = ("ops/composite.h", "ops/program_functions.h")
+        return RuntimeRule("run_composite", headers, "CompositeRule", members, programs=programs)
 
     @property
     def writes(self) -> bool:
         """Returns whether a resolved program changes a tensor, so that its results do not tell what they depend on."""
-        return any(program.writes for program in self.branches.values())
+        return any(writes(program) for program in self.branches.values())
 
     def _rounds(self, op: Op) -> bool:
         """Returns whether float16 and bfloat16 are computed in float32, so that they are rounded once.
@@ -122,8 +124,7 @@ class Composite(branches.Branching[Program]):
     @property
     def computing_calls(self) -> int:
         """Returns how many calls of a resolved program compute numbers."""
-        nodes = (node for program in self.branches.values() for node in program.nodes())
-        return sum(isinstance(node, OperatorCall) and node.op.kind.computes for node in nodes)
+        return sum(call.op.kind.computes for program in self.branches.values() for call in calls_in(program))
 
     @property
     def computes(self) -> bool:  # type: ignore[override]
@@ -168,10 +169,10 @@ def for_complex(op: Op, program: Program) -> tuple[Op, Composite]:
 
 def _cycle(start: Op, op: Op, functions: Functions, path: tuple[str, ...]) -> tuple[str, ...] | None:
     """Returns the records on a cycle of calls from `start` through `op`, or None; `path` leads from `start` to `op`."""
-    for called in _called(op, functions):
-        if called.full_name == start.full_name:
-            return *path, called.full_name
-        if called.full_name not in path and (found := _cycle(start, called, functions, (*path, called.full_name))):
+    for each in _called(op, functions):
+        if each.full_name == start.full_name:
+            return *path, each.full_name
+        if each.full_name not in path and (found := _cycle(start, each, functions, (*path, each.full_name))):
             return found
     return None
 

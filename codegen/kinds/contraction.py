@@ -12,14 +12,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from codegen import base_types
+from codegen.answers import Fact, Member, RuntimeRule, Skeleton
 from codegen.as_program import OperatorTable
-from codegen.dims import ALIGNED, Link, Relation
+from codegen.dims import BROADCAST, DimensionRule, Link, Relation, broadcast
+from codegen.dtypes import DTypeSet
 from codegen.errors import counted, unknown
 from codegen.kinds.adjoints import ContractionAdjoint
 from codegen.kinds.checks import argument_named, check_results
-from codegen.kinds.kind import Fact, Functions, Kind, Member, RuntimeRule, Skeleton
-from codegen.model import Argument, DTypeSet, Op, Signature, Type
+from codegen.kinds.programs import derived
+from codegen.model import Functions, Kind, Op
+from codegen.program import Program
 from codegen.reader import Field, Report
+from codegen.types import Argument, Signature, Type
 
 _EQUATION = re.compile(r"[A-Za-z]*(,[A-Za-z]*)*->[A-Za-z]*")
 
@@ -141,14 +145,17 @@ class Contraction(Kind):
         yield Fact("kernels", "the device's `contract` function, called for one product of two operands at a time")
         yield Fact("cost", "2 x the product of the sizes of all labels")
 
-    def links(self, op: Op) -> tuple[Link, ...]:
+    def dimensions(self, op: Op) -> DimensionRule:
+        return DimensionRule("contraction_dimensions", self._links(op))
+
+    def _links(self, op: Op) -> tuple[Link, ...]:
         operands = [argument for argument in op.signature.tensor_arguments if argument.name != self.plus]
-        added = [Link(self.plus, "every dimension", Relation.SAME, ALIGNED)] if self.plus else []
+        added = broadcast([self.plus]).links if self.plus else ()
         if self.equation in CONTRACTIONS:
             return (*(link for a in operands for link in CONTRACTIONS[self.equation].links(a.name)), *added)
         terms, arrow, output = self.equation.partition("->")
         if not arrow:
-            kept = Link("", "labels of the result", Relation.SAME)
+            kept = Link("", "labels of the result", Relation.SAME, BROADCAST)
             return (kept, Link("", "all other labels", Relation.CONTRACTED), *added)
         return (
             *(link for a, term in zip(operands, terms.split(","), strict=True) for link in _links(a, term, output)),
@@ -165,7 +172,6 @@ class Contraction(Kind):
         members |= {member: op.position(name) for member, name in named.items() if name}
         return RuntimeRule(
             "run_contraction",
-            "contraction_dimensions",
             ("einsum/contraction.h",),
             "ContractionRule",
             members,
@@ -177,9 +183,9 @@ class Contraction(Kind):
 
     def adjoint(
         self, op: Op, argument: Argument, operators: OperatorTable
-    ) -> Mapping[str | None, str] | ContractionAdjoint:
+    ) -> Mapping[str | None, Program] | ContractionAdjoint:
         if argument.name == self.plus:
-            return {None: op.signature.gradient_names[0]}
+            return {None: derived(op.signature.gradient_names[0], op)}
         position = op.position(argument.name)
         return ContractionAdjoint(op.full_name, argument.name, position, argument.type.is_list)
 

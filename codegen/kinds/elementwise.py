@@ -1,24 +1,25 @@
-"""`elementwise: "expression"`, or a mapping with `match: attribute` and one expression per value of the attribute.
+"""`elementwise: "expression"`, or a mapping: `value: expression`, or `match: attribute` and one for each of its values.
 
 The expression computes an element of the result from the elements of the broadcast operands at the same index. A list
-has an expression for each of several results, which one kernel computes.
+has an expression for each of several results, which one kernel computes. With `let`, parts have names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from codegen import kernels
+from codegen.answers import Fact, RuntimeRule, Skeleton, comparing
 from codegen.as_program import OperatorTable
 from codegen.checking import Scope, operand_sort
 from codegen.compute_types import is_complex
 from codegen.derivative import ZERO, added, derivative, multiplied
-from codegen.dims import ALIGNED, Link, Relation
+from codegen.dims import DimensionRule, broadcast
 from codegen.expression import Binary, Comparison, Expression, Invoke, Node, Variable, comparison
 from codegen.intrinsics import SCALAR, Cost
 from codegen.kernel_printer import KernelPrinter
-from codegen.kinds import branches
+from codegen.kernels import Kernel
+from codegen.kinds import branches, kernels
 from codegen.kinds.checks import (
     check_expression,
     check_fresh,
@@ -30,10 +31,12 @@ from codegen.kinds.checks import (
     listed,
     scalar_refusals,
 )
-from codegen.kinds.kind import Fact, Functions, RuntimeRule, Skeleton, comparing
-from codegen.model import Argument, Complex, Op, Signature
+from codegen.kinds.let import Let
+from codegen.kinds.programs import derived
+from codegen.model import Complex, Functions, Op
 from codegen.program import Program
 from codegen.reader import Field, Report
+from codegen.types import Argument, Signature
 
 
 def scope(op: Op) -> Scope:
@@ -51,14 +54,23 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
     allocates = True
     complex_forms = frozenset({Complex.PARTS})
 
+    # The parts that have names, which follow from the expressions: these contain them.
+    parts: Mapping[str, Expression] = field(default_factory=dict, compare=False)
+
     @classmethod
     def read(cls, field: Field, signature: Signature | None) -> Elementwise:
         if not field.is_mapping:
             return cls({None: expression_per_result(field, signature)}, None)
         fields = field.fields
-        found, match = branches.read(fields, signature, lambda each: expression_per_result(each, signature))
+        let = Let(fields, signature)
+
+        def read_one(each: Field) -> tuple[Expression, ...]:
+            return tuple(map(let.whole, expression_per_result(each, signature)))
+
+        found, match = branches.read(fields, signature, read_one)
+        let.finish()
         fields.finish()
-        return cls(found, match)
+        return cls(found, match, let.parts)
 
     def check(self, op: Op, functions: Functions, report: Report) -> None:
         check_fresh(op, report)
@@ -68,6 +80,8 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
                 report.add(op.locate(argument), "an elementwise operator cannot take a list of tensors")
         if all(argument.type.optional for argument in op.signature.tensor_arguments):
             report.add(op.signature_location, "an elementwise operator needs a tensor argument that is not optional")
+        if not all(check_expression(part, scope(op), None, report) for part in self.parts.values()):
+            return  # what reads the part has the same problem
         for expression in self._all:
             check_expression(expression, scope(op), None, report)
             if op.from_any_device and expression.root != Variable(op.from_any_device):
@@ -79,6 +93,8 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
             yield from expressions
 
     def definitions(self) -> Iterator[tuple[str | None, str]]:
+        for name, part in self.parts.items():
+            yield None, f"{name} = {' '.join(part.text.split())}"
         for value, expressions in self.branches.items():
             for expression in expressions:
                 yield value, " ".join(expression.text.split())
@@ -93,8 +109,8 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
     def element_costs(self) -> Mapping[str | None, Mapping[Cost, int]]:
         return {value: element_cost(expressions) for value, expressions in self.branches.items()}
 
-    def links(self, op: Op) -> tuple[Link, ...]:
-        return tuple(Link(a.name, "every dimension", Relation.SAME, ALIGNED) for a in op.signature.tensor_arguments)
+    def dimensions(self, op: Op) -> DimensionRule:
+        return broadcast(argument.name for argument in op.signature.tensor_arguments)
 
     def shape_text(self, op: Op) -> str:
         operands = [f"`{a.name}`" for a in op.signature.tensor_arguments]
@@ -102,17 +118,17 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
 
     def runtime_rule(self, op: Op) -> RuntimeRule:
         run = "run_copy" if op.from_any_device else "run_elementwise"
-        headers = ("ops/dimension_rules.h", "ops/elementwise.h", "ops/operations.h")
-        rule = RuntimeRule(run, "broadcast_dimensions", headers, operations="operations_of_result")
+        rule = RuntimeRule(run, ("ops/elementwise.h", "ops/operations.h"), operations="operations_of_result")
         return comparing(rule, self.comparison(op))
 
     def comparison(self, op: Op) -> Comparison | None:
         operands = [argument.name for argument in op.signature.tensor_arguments]
         return comparison((expression.root for expression in self._all), operands)
 
-    def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[kernels.Kernel]:
+    def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[Kernel]:
         for value, expressions in self.branches.items():
-            yield kernels.elementwise(op, dialect, value, expressions)
+            texts = [*(f"{name} = {part.text}" for name, part in self.parts.items()), *(e.text for e in expressions)]
+            yield kernels.elementwise(op, dialect, value, expressions, "; ".join(texts))
 
     def holds_for_complex(self, op: Op) -> bool:
         """Returns whether the expressions agree with the one in the column `complex`, from tensors to a result."""
@@ -124,10 +140,11 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
         found = list(self._all)
         return (found[0].root,) if len(found) == 1 else ()
 
-    def adjoint(self, op: Op, argument: Argument, operators: OperatorTable) -> Mapping[str | None, str]:
+    def adjoint(self, op: Op, argument: Argument, operators: OperatorTable) -> Mapping[str | None, Program]:
         found = {value: _adjoint(op, each, argument.name) for value, each in self.branches.items()}
         zeros = f"zeros_like({op.signature.gradient_names[0]})"
-        return {value: zeros if node == ZERO else operators.print(node) for value, node in found.items()}
+        texts = {value: zeros if node == ZERO else operators.print(node) for value, node in found.items()}
+        return {value: derived(text, op) for value, text in texts.items()}
 
     def only_selects(self, name: str) -> bool:
         return all(expression.only_selects(name) for expression in self._all)

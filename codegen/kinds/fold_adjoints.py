@@ -5,8 +5,10 @@ from __future__ import annotations
 from codegen.as_program import OperatorTable
 from codegen.derivative import ONE, UnknownDerivative, derivative, multiplied
 from codegen.expression import Node, Variable
-from codegen.kinds.fold import Parts
+from codegen.kinds.fold_parts import Parts
+from codegen.kinds.programs import derived
 from codegen.model import Op
+from codegen.program import Program
 
 # The elements that are equal to the result share its gradient; if there are elements that are NaN, so is the result.
 _EQUAL = """\
@@ -20,17 +22,17 @@ positions = reshape(arange(product(shape), device=device(input)), shape)
 return where(eq(positions, reshape({position}, kept)), reshape({grad}, kept), 0)"""
 
 
-def reduction_adjoint(op: Op, parts: Parts, dims: str | None, operators: OperatorTable) -> str:
+def reduction_adjoint(op: Op, parts: Parts, dims: str | None, operators: OperatorTable) -> Program:
     """Returns the program for the gradient of the input of a reduction over the argument `dims`; None: all."""
     kept = f"kept = kept_sizes(input{f', {dims}' if dims else ''})"
     match parts.algebra:
         case "sum":
-            return f"{kept}\n{_of_sum(op, parts, operators)}"
+            return derived(f"{kept}\n{_of_sum(op, parts, operators)}", op)
         case "max" | "min" if len(parts.post) == 1:
-            return f"{kept}\n{_EQUAL.format(dims=dims or '[]')}"
+            return derived(f"{kept}\n{_EQUAL.format(dims=dims or '[]')}", op)
         case "first_max" | "first_min" if dims and len(parts.post) == 2:
             grad, position = op.signature.gradient_names[0], op.signature.result_names[1]
-            return f"{kept}\n{_AT_POSITION.format(dim=dims, grad=grad, position=position)}"
+            return derived(f"{kept}\n{_AT_POSITION.format(dim=dims, grad=grad, position=position)}", op)
     raise UnknownDerivative(f"the algebra {parts.algebra} has none")
 
 
@@ -50,8 +52,8 @@ def _reads(node: Node, name: str) -> bool:
     return any(each == Variable(name) for each in node.walk())
 
 
-def scan_adjoint(parts: Parts, dim: str) -> str:
+def scan_adjoint(op: Op, parts: Parts, dim: str) -> Program:
     """Returns the program for the gradient of the input of a scan: a scan from the other end."""
     if parts.algebra == "sum" and [each.root for each in parts.post] == [Variable("total")]:
-        return f"flip(cumsum(flip(grad, [{dim}]), {dim}), [{dim}])"
+        return derived(f"flip(cumsum(flip(grad, [{dim}]), {dim}), [{dim}])", op)
     raise UnknownDerivative(f"the algebra {parts.algebra} has none")

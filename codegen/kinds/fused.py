@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from codegen import kernels
+from codegen.answers import RuntimeRule
 from codegen.derivative import simplified, substituted
 from codegen.expression import Constant, Expression, Invoke, Node, Variable
 from codegen.kernel_printer import KernelPrinter
+from codegen.kernels import Kernel
+from codegen.kinds import kernels
 from codegen.kinds.composite import Composite
-from codegen.kinds.kind import Kind, RuntimeRule
-from codegen.model import Op
-from codegen.program import Assign, If, OperatorCall, Program, Return
+from codegen.model import Kind, Op, OperatorCall, calls_in
+from codegen.program import Assign, If, Program, Return
 
 
 @dataclass(frozen=True)
@@ -27,9 +28,9 @@ class Fused(Composite):
 
     elements: Mapping[str | None, Expression]
 
-    def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[kernels.Kernel]:
+    def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[Kernel]:
         for value, element in self.elements.items():
-            yield kernels.elementwise(op, dialect, value, (element,))
+            yield kernels.elementwise(op, dialect, value, (element,), element.text)
 
     def compute_types(self, op: Op) -> frozenset[str]:
         return frozenset({"float32", "float64"})
@@ -50,7 +51,7 @@ def fused(kind: Kind) -> Kind:
 
 
 def _count(program: Program) -> int:
-    return sum(isinstance(node, OperatorCall) for node in program.nodes())
+    return sum(1 for _ in calls_in(program))
 
 
 def _element(program: Program) -> Expression | None:

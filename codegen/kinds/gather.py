@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from codegen import base_types, kernels
+from codegen import base_types
+from codegen.answers import Fact, Gives, Member, RulePrograms, RuntimeRule, Skeleton
 from codegen.as_program import OperatorTable
 from codegen.checking import POSITIONS, Scope, setting_sort
 from codegen.derivative import UnknownDerivative
-from codegen.dims import Link, Relation
+from codegen.dims import DimensionRule, Link, Relation
 from codegen.expression import Ellipsis, Expression, Subscript, Variable
 from codegen.intrinsics import Sort
 from codegen.kernel_printer import KernelPrinter
+from codegen.kernels import Kernel
+from codegen.kinds import kernels
 from codegen.kinds.adjoints import SelectionAdjoint
 from codegen.kinds.checks import (
     argument_named,
@@ -26,14 +29,14 @@ from codegen.kinds.checks import (
     check_results,
     check_tensors,
 )
-from codegen.kinds.kind import Fact, Functions, Gives, Kind, Member, RulePrograms, RuntimeRule, Skeleton
 from codegen.kinds.programs import check_program
 from codegen.kinds.programs import scope as size_scope
-from codegen.model import Argument, Complex, Op, Signature
+from codegen.model import Complex, Functions, Kind, Op
 from codegen.program import Program
 from codegen.program_functions import INTEGER
 from codegen.reader import Field, Report
 from codegen.resolve import resolve
+from codegen.types import Argument, Signature
 
 _COORDINATES = dict.fromkeys(("i", "size", "k"), Sort.INTEGER)
 
@@ -114,13 +117,21 @@ class Gather(Kind):
         yield Fact("kernels", "the index map, printed for each device, with one kernel per size of elements")
         yield Fact("cost", "number of bytes of the result")
 
-    def links(self, op: Op) -> tuple[Link, ...]:
+    def dimensions(self, op: Op) -> DimensionRule:
         indices = [a.name for a in op.signature.tensor_arguments[1:]]
-        return (
+        cut = f"cut to the sizes of `{indices[0]}`" if self._follows_index else ""
+        links = (
             Link("input", f"`{self.dims}`", Relation.INDEXED),
-            Link("input", "all others", Relation.SAME),
+            Link("input", "all others", Relation.SAME, cut),
             *(Link(name, "every dimension", Relation.SAME) for name in indices),
         )
+        return DimensionRule("gather_dimensions", links)
+
+    @property
+    def _follows_index(self) -> bool:
+        """Returns whether there is an index for each element, so that the result has the shape of the index tensor."""
+        nodes = self.source.root.walk()
+        return any(isinstance(node, Subscript) and isinstance(node.position, Ellipsis) for node in nodes)
 
     def adjoint(self, op: Op, argument: Argument, operators: OperatorTable) -> SelectionAdjoint:
         if argument.name != "input":
@@ -143,14 +154,13 @@ class Gather(Kind):
                 members["per_dim_argument"] = op.position(argument.name)
             else:
                 members["index_argument"] = op.position(argument.name)
-                if isinstance(node.position, Ellipsis):
+                if self._follows_index:
                     members["index_has_result_shape"] = True
         order = ("dims_argument", "index_argument", "index_has_result_shape", "per_dim_argument")
         ordered = {member: members[member] for member in order if member in members}
         programs = RulePrograms(Gives.SIZE, (self.sizes,), ("size",)) if self.sizes else None
         return RuntimeRule(
             "run_gather",
-            "gather_dimensions",
             ("ops/gather.h",),
             "GatherRule",
             ordered,
@@ -158,5 +168,5 @@ class Gather(Kind):
             programs=programs,
         )
 
-    def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[kernels.Kernel]:
+    def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[Kernel]:
         yield kernels.gather(op, dialect, self.dims, self.source)

@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from codegen import kernels
+from codegen.answers import Fact, Gives, Member, RulePrograms, RuntimeRule, Skeleton
 from codegen.checking import Scope, operand_sort
 from codegen.compute_types import COMPUTE_TYPES, FLOATING
-from codegen.dims import Link, Relation
+from codegen.dims import DimensionRule, kept
+from codegen.dtypes import ResultRule
 from codegen.errors import TextError, counted
 from codegen.expression import Constant, Expression, Invoke, Variable
 from codegen.intrinsics import RANDOM, SCALAR, SPACED, Cost, Sort
 from codegen.kernel_printer import KernelPrinter
-from codegen.kinds import branches
+from codegen.kernels import Kernel
+from codegen.kinds import branches, kernels
 from codegen.kinds.checks import (
     check_expression,
     check_names,
@@ -29,14 +31,14 @@ from codegen.kinds.checks import (
     kernel_fact,
     scalar_refusals,
 )
-from codegen.kinds.kind import Fact, Functions, Gives, Member, RulePrograms, RuntimeRule, Skeleton
 from codegen.kinds.programs import check_program
 from codegen.kinds.programs import scope as size_scope
-from codegen.model import Argument, Op, ResultRule, Signature, Type
+from codegen.model import Functions, Op
 from codegen.program import Program, Return
 from codegen.program_functions import INTEGER, INTEGERS
 from codegen.reader import Field, Report
 from codegen.resolve import resolve
+from codegen.types import Argument, Signature, Type
 
 _COORDINATES = {"index": Sort.INTEGER, "row": Sort.INTEGER, "column": Sort.INTEGER}
 
@@ -120,8 +122,8 @@ class Generator(branches.Branching[Expression]):
     def element_costs(self) -> Mapping[str | None, Mapping[Cost, int]]:
         return {value: element_cost([expression]) for value, expression in self.branches.items()}
 
-    def links(self, op: Op) -> tuple[Link, ...]:
-        return tuple(Link(a.name, "every dimension", Relation.SAME) for a in op.signature.tensor_arguments)
+    def dimensions(self, op: Op) -> DimensionRule:
+        return kept([argument.name for argument in op.signature.tensor_arguments])
 
     def shape_text(self, op: Op) -> str:
         *_, (root,) = self.sizes.results
@@ -147,8 +149,7 @@ class Generator(branches.Branching[Expression]):
         gives = Gives.LENGTH if self.sizes_type(op) == INTEGER else Gives.SIZES
         return RuntimeRule(
             "run_generator",
-            "broadcast_dimensions",
-            ("ops/dimension_rules.h", "ops/generator.h", "ops/operations.h"),
+            ("ops/generator.h", "ops/operations.h"),
             "GeneratorRule",
             members,
             run_complex="run_complex_generator",
@@ -165,7 +166,7 @@ class Generator(branches.Branching[Expression]):
                 return argument if argument and argument.type.is_list else None
         return None
 
-    def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[kernels.Kernel]:
+    def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[Kernel]:
         for value, expression in self.branches.items():
             yield kernels.generator(op, dialect, value, expression)
 

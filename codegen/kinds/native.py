@@ -10,15 +10,16 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from codegen import base_types
-from codegen.dims import ALIGNED, Link, Relation
-from codegen.kinds.kind import Fact, Functions, Kind, RuntimeRule, Skeleton
-from codegen.model import Complex, Op, Signature
+from codegen.answers import Fact, RuntimeRule, Skeleton
+from codegen.dims import DimensionRule, broadcast, kept, opaque
+from codegen.model import Complex, Functions, Kind, Op
 from codegen.reader import Field, Report
 from codegen.signature import NAME
+from codegen.types import Signature
 
 
 class Dims(Enum):
-    """The dimension map of a native operator: the functions of runtime/ops/dimension_rules.h."""
+    """The dimension map of a native operator: a rule that kinds share."""
 
     KEPT = "kept"  # the same dimensions; those that arguments of type `dim` name are not known
     BROADCAST = "broadcast"
@@ -71,16 +72,15 @@ class Native(Kind):
         yield Fact("kernels", "hand-written for each device; a device without one runs the operator on the host")
         yield Fact("cost", "not known")
 
-    def links(self, op: Op) -> tuple[Link, ...]:
+    def dimensions(self, op: Op) -> DimensionRule:
         tensors = [argument.name for argument in op.signature.tensor_arguments]
-        if self.dims is Dims.OPAQUE:
-            return tuple(Link(name, "every dimension", Relation.OPAQUE) for name in tensors)
-        if self.dims is Dims.BROADCAST:
-            return tuple(Link(name, "every dimension", Relation.SAME, ALIGNED) for name in tensors)
-        named = [f"`{a.name}`" for a in op.signature.arguments if a.type.base is base_types.DIM]
-        links = [(Link(name, each, Relation.OPAQUE)) for name in tensors for each in named]
-        rest = "all others" if named else "every dimension"
-        return (*links, *(Link(name, rest, Relation.SAME) for name in tensors))
+        match self.dims:
+            case Dims.OPAQUE:
+                return opaque(tensors)
+            case Dims.BROADCAST:
+                return broadcast(tensors)
+            case Dims.KEPT:
+                return kept(tensors, [a.name for a in op.signature.arguments if a.type.base is base_types.DIM])
 
     @property
     def is_random(self) -> bool:
@@ -91,5 +91,4 @@ class Native(Kind):
 
     def runtime_rule(self, op: Op) -> RuntimeRule:
         schema = {"is_data_dependent": True} if self.data_dependent else {}
-        headers = ("ops/dimension_rules.h", "ops/native.h")
-        return RuntimeRule(f"native::{self.infer}", f"{self.dims.value}_dimensions", headers, schema=schema)
+        return RuntimeRule(f"native::{self.infer}", ("ops/native.h",), schema=schema)

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from codegen import base_types, kernels
+from codegen import base_types
+from codegen.answers import Fact, Member, RuntimeRule, Skeleton, comparing
 from codegen.as_program import OperatorTable
-from codegen.dims import Link, Relation
-from codegen.kinds import fold
+from codegen.dims import DimensionRule, Link, Relation
+from codegen.kernels import ReductionKernel
+from codegen.kinds import fold, fold_parts
 from codegen.kinds.checks import argument_named, cost_fact
 from codegen.kinds.fold_adjoints import reduction_adjoint
-from codegen.kinds.kind import Fact, Member, RuntimeRule, Skeleton, comparing
-from codegen.model import Argument, Complex, Op, Signature, Type
+from codegen.model import Complex, Op
+from codegen.program import Program
 from codegen.reader import Field
+from codegen.types import Argument, Signature, Type
 
 
 def _is_dims(argument: Argument) -> bool:
@@ -33,7 +36,7 @@ class Reduction(fold.Fold):
         "  reduction:\n    dims: dim\n    keepdim: keepdim\n" + fold.SKELETON,
         arguments="Tensor input, dim[]? dim=None, bool keepdim=False",
     )
-    kernel = kernels.ReductionKernel
+    kernel = ReductionKernel
 
     dims: str | None = None
     keepdim: str | None = None
@@ -47,7 +50,7 @@ class Reduction(fold.Fold):
         )
         keepdim = fields.optional("keepdim", lambda f: argument_named(f, signature, _is_flag, "a bool"), None)
         allows_empty = fields.optional("allows_empty", lambda f: f.boolean, True)
-        parts = fold.read(fields, signature)
+        parts = fold_parts.read(fields, signature)
         fields.finish()
         return cls(parts, dims, keepdim, allows_empty)
 
@@ -66,10 +69,10 @@ class Reduction(fold.Fold):
             yield Fact("empty", "reducing no elements is an error")
         yield cost_fact(self.element_costs[None], "the input")
 
-    def links(self, op: Op) -> tuple[Link, ...]:
-        if self.dims is None:
-            return (Link("input", "every dimension", Relation.FOLDED),)
-        return (Link("input", f"`{self.dims}`", Relation.FOLDED), Link("input", "all others", Relation.SAME))
+    def dimensions(self, op: Op) -> DimensionRule:
+        folded = Link("input", f"`{self.dims}`" if self.dims else "every dimension", Relation.FOLDED)
+        others = [Link("input", "all others", Relation.SAME)] if self.dims else []
+        return DimensionRule("reduction_dimensions", (folded, *others))
 
     def shape_text(self, op: Op) -> str:
         dims = op.signature.argument(self.dims) if self.dims else None
@@ -89,7 +92,6 @@ class Reduction(fold.Fold):
             members["allows_empty"] = False
         rule = RuntimeRule(
             "run_reduction",
-            "reduction_dimensions",
             ("ops/fold.h", "ops/operations.h"),
             "ReductionRule",
             members,
@@ -98,7 +100,7 @@ class Reduction(fold.Fold):
         )
         return comparing(rule, self.comparison(op))
 
-    def adjoint(self, op: Op, argument: Argument, operators: OperatorTable) -> Mapping[str | None, str]:
+    def adjoint(self, op: Op, argument: Argument, operators: OperatorTable) -> Mapping[str | None, Program]:
         return {None: reduction_adjoint(op, self.parts, self.dims, operators)}
 
     def meanings(self, op: Op, argument: Argument) -> Iterator[str]:

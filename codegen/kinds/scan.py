@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from codegen import base_types, kernels
+from codegen import base_types
+from codegen.answers import Fact, Member, RuntimeRule, Skeleton, comparing
 from codegen.as_program import OperatorTable
-from codegen.dims import Link, Relation
-from codegen.kinds import fold
+from codegen.dims import DimensionRule, Link, Relation
+from codegen.kernels import ScanKernel
+from codegen.kinds import fold, fold_parts
 from codegen.kinds.checks import argument_named, cost_fact
 from codegen.kinds.fold_adjoints import scan_adjoint
-from codegen.kinds.kind import Fact, Member, RuntimeRule, Skeleton, comparing
-from codegen.model import Argument, Op, Signature, Type
+from codegen.model import Op
+from codegen.program import Program
 from codegen.reader import Field
+from codegen.types import Argument, Signature, Type
 
 
 def _is_dim(argument: Argument) -> bool:
@@ -31,7 +34,7 @@ class Scan(fold.Fold):
         example="[1.0, 2.0], 0",
         mistake="'a', 0",
     )
-    kernel = kernels.ScanKernel
+    kernel = ScanKernel
 
     dim: str
 
@@ -39,7 +42,7 @@ class Scan(fold.Fold):
     def read(cls, field: Field, signature: Signature | None) -> Scan:
         fields = field.fields
         dim = argument_named(fields.need("dim"), signature, _is_dim, "a dim")
-        parts = fold.read(fields, signature, is_scan=True)
+        parts = fold_parts.read(fields, signature, is_scan=True)
         fields.finish()
         return cls(parts, dim)
 
@@ -51,8 +54,9 @@ class Scan(fold.Fold):
         yield from super().facts(op)
         yield cost_fact(self.element_costs[None], "the input")
 
-    def links(self, op: Op) -> tuple[Link, ...]:
-        return (Link("input", f"`{self.dim}`", Relation.FOLDED), Link("input", "all others", Relation.SAME))
+    def dimensions(self, op: Op) -> DimensionRule:
+        links = (Link("input", f"`{self.dim}`", Relation.FOLDED), Link("input", "all others", Relation.SAME))
+        return DimensionRule("scan_dimensions", links)
 
     def shape_text(self, op: Op) -> str:
         return "that of `input`"
@@ -60,13 +64,11 @@ class Scan(fold.Fold):
     def runtime_rule(self, op: Op) -> RuntimeRule:
         members: dict[str, Member] = {"dim_argument": op.position(self.dim)}
         headers = ("ops/fold.h", "ops/operations.h")
-        rule = RuntimeRule(
-            "run_scan", "scan_dimensions", headers, "ScanRule", members, operations="operations_of_input"
-        )
+        rule = RuntimeRule("run_scan", headers, "ScanRule", members, operations="operations_of_input")
         return comparing(rule, self.comparison(op))
 
-    def adjoint(self, op: Op, argument: Argument, operators: OperatorTable) -> Mapping[str | None, str]:
-        return {None: scan_adjoint(self.parts, self.dim)}
+    def adjoint(self, op: Op, argument: Argument, operators: OperatorTable) -> Mapping[str | None, Program]:
+        return {None: scan_adjoint(op, self.parts, self.dim)}
 
     def replaced(self, op: Op) -> Argument | None:
         return op.receiver if len(op.signature.results) == 1 else None

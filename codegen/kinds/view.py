@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from codegen.answers import Fact, Gives, RulePrograms, RuntimeRule, Skeleton
 from codegen.as_program import OperatorTable
-from codegen.dims import Link, Relation
+from codegen.dims import DimensionRule, Link, Relation
 from codegen.expression import Invoke
 from codegen.kinds.adjoints import SelectionAdjoint
 from codegen.kinds.checks import check_input, check_tensors
-from codegen.kinds.kind import Fact, Functions, Gives, Kind, RulePrograms, RuntimeRule, Skeleton
 from codegen.kinds.programs import check_program, scope
-from codegen.model import Argument, Op, Signature
+from codegen.model import Functions, Kind, Op
 from codegen.program import Program
 from codegen.program_functions import MAPS, PROGRAM, TENSOR
 from codegen.reader import Field, Report
 from codegen.resolve import resolve
+from codegen.types import Argument, Signature
 
 _FUNCTIONS = {**PROGRAM, **MAPS}
 
@@ -35,6 +36,7 @@ _LINKS = {
     "diagonal": Link("input", "both dimensions of the diagonal", Relation.WINDOWED, "the last one"),
     "windows": Link("input", "the dimension of the windows", Relation.WINDOWED, "it and the last one"),
     "reshape": Link("input", "dimensions whose sizes change", Relation.REGROUPED),
+    "as_pairs": Link("input", "the last dimension", Relation.INDEXED, "the parts of complex numbers"),
     "as_strided": Link("input", "every dimension", Relation.OPAQUE),
 }
 _OTHERS = Link("input", "all others", Relation.SAME)
@@ -83,9 +85,10 @@ class View(Kind):
         """Returns the names of the functions of MAPS that the program calls."""
         return frozenset(n.function for n in self.program.nodes() if isinstance(n, Invoke)) & MAPS.keys()
 
-    def links(self, op: Op) -> tuple[Link, ...]:
+    def dimensions(self, op: Op) -> DimensionRule:
         found = [link for name, link in _LINKS.items() if name in self.maps]
-        return (*found, *([] if any(link.dims == "every dimension" for link in found) else [_OTHERS]))
+        others = [] if any(link.dims == "every dimension" for link in found) else [_OTHERS]
+        return DimensionRule("view_dimensions", (*found, *others))
 
     def facts(self, op: Op) -> Iterator[Fact]:
         yield Fact("shape", self.shape_text(op))
@@ -111,7 +114,7 @@ class View(Kind):
     def runtime_rule(self, op: Op) -> RuntimeRule:
         run = "run_copied_view" if self.copies else "run_view"
         programs = RulePrograms(Gives.MAP, (self.program,), ("map", "axes"))
-        return RuntimeRule(run, "view_dimensions", ("ops/view.h",), "ViewRule", programs=programs)
+        return RuntimeRule(run, ("ops/view.h",), "ViewRule", programs=programs)
 
     def takes_complex(self, op: Op) -> bool:
         return True

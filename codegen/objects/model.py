@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from codegen.errors import Location
@@ -19,6 +19,14 @@ PLAIN = {
     "dtype": "OF_TYPE_DTYPE",
     "device": "OF_TYPE_DEVICE",
     "Tensor": "OF_TYPE_TENSOR",
+    "path": "OF_TYPE_PATH",
+    "nested": "OF_TYPE_NESTED",  # a tensor, or maps and lists of them
+    "range": "OF_TYPE_RANGE",  # of sizes
+    "function": "OF_TYPE_FUNCTION",
+    "size": "OF_TYPE_SIZE",  # what is known of a size: a number, a range, or the name of an equal one
+    "array": "OF_TYPE_ARRAY",  # a tensor, or what stands for one
+    "positive": "OF_TYPE_POSITIVE",  # an integer above 0
+    "any": "OF_TYPE_DATA",
 }
 SELF = "self"  # as a result: the object of the method
 
@@ -54,21 +62,38 @@ class Parameter:
     default: bool | int | float | str | None = None
     has_default: bool = False
     is_named: bool = False  # whether it is passed by name only
-    summary: str = ""  # what a field is
+    collects: str = ""  # "*": further positional arguments, "**": further named ones, "***": both
+    summary: str = ""  # what it is
 
 
 @dataclass(frozen=True)
 class Member:
-    """A method, a function or a constructor: its signature, and the function of the C API that it calls."""
+    """A method, a property, a function or a constructor: its signature, and the function that it calls.
+
+    That is a function of the C API, or one of `runtime/objects` with arguments of the shared binder.
+    """
 
     name: str
     parameters: tuple[Parameter, ...]
     result: ObjectType
     summary: str
-    calls: str
+    calls: str  # a function of the C API, or an empty string
+    runs: str  # a function of runtime/objects, or an empty string
     location: Location
+    description: str = ""
+    work: str = ""  # a function of runtime/objects that says how long the work may take; "always": long
+    says: str = ""  # what error texts begin with, if that is not the name
+    block: str = ""  # the parameter that is the block of a language that has blocks
+    options: str = ""  # the type of the arguments by name, in languages that name it
+    only_here: tuple[str, ...] = ()  # the parameters that promise variants lack
+    is_property: bool = False
+    by_hand: bool = False  # whether each language writes it: the record only declares it
+    is_async: bool = False  # whether this is the promise variant of a member
+    setter: Member | None = None  # of a property
     absent: Mapping[str, str] = field(default_factory=dict)  # what C gets for an argument that is None, by parameter
     names: Mapping[str, str] = field(default_factory=dict)  # by language, where its rule gives another name
+    renamed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # parameters by language
+    namespace: str = ""  # of a function
     owner: str = ""  # the class of a method or a constructor
     constant: str = ""  # the object whose method a function is
     method: str = ""  # the name of that method
@@ -76,7 +101,30 @@ class Member:
     @property
     def implementation(self) -> str:
         """Returns the name by which of_implementation_find() knows it."""
-        return f"{self.owner}.{self.method}" if self.owner else self.name
+        if self.owner:
+            return f"{self.owner}.{self.method}{'=' * self.is_setter_of_property}"
+        return ".".join(filter(None, (self.namespace, self.method)))
+
+    @property
+    def is_setter_of_property(self) -> bool:
+        """Returns whether this sets a property."""
+        return self.is_property and bool(self.parameters)
+
+    @property
+    def has_receiver(self) -> bool:
+        """Returns whether it is called on an object."""
+        return bool(self.owner) and not self.is_create and not self.constant
+
+    @property
+    def promised(self) -> Member | None:
+        """Returns the promise variant of a member whose work may take long; None for others."""
+        return replace(self, name=f"{self.name}_async", is_async=True) if self.work else None
+
+    @property
+    def full_name(self) -> str:
+        """Returns the name of a function, or of a method after its class: "graph.capture", "Graph.run"."""
+        owner = "" if self.constant or self.is_create else self.owner
+        return ".".join(filter(None, (owner, self.namespace, self.name)))
 
     @property
     def is_create(self) -> bool:
@@ -88,16 +136,6 @@ class Member:
         """Returns whether the result is the object of the method."""
         return self.result.word == SELF
 
-    @property
-    def is_getter(self) -> bool:
-        """Returns whether some languages have a property in its place: `get_state()`."""
-        return self.name.startswith("get_") and not self.parameters
-
-    @property
-    def is_setter(self) -> bool:
-        """Returns whether some languages assign to a property in its place: `set_state(state)`."""
-        return self.name.startswith("set_") and len(self.parameters) == 1
-
 
 @dataclass(frozen=True)
 class Record:
@@ -107,6 +145,19 @@ class Record:
     fields: tuple[Parameter, ...]
     summary: str
     location: Location
+    namespace: str = ""
+    text: str = ""  # the field that is its text
+    is_plain: bool = False  # whether it is a list in languages whose users expect that
+    names: Mapping[str, str] = field(default_factory=dict)  # by language
+    renamed: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # fields by language
+
+
+@dataclass(frozen=True)
+class Items:
+    """The items of an object that is a map: the property with its keys, and the method that gets an item."""
+
+    keys: Member
+    get: Member
 
 
 @dataclass(frozen=True)
@@ -121,11 +172,34 @@ class Class:
     methods: tuple[Member, ...]
     state: tuple[Member, Member] | None  # the methods that get and set what copies have in common with their original
     location: Location
+    namespace: str = ""
+    by_hand: tuple[Member, ...] = ()
+    context: tuple[Member, ...] = ()  # what enters and leaves a block
+    needs_block: bool = False  # whether objects are of use only in blocks, in languages without a statement for that
+    use: str = ""  # the method that calls a function in the context, in languages without a statement for that
+    items: Items | None = None  # if the object is a map
+    examples: tuple[tuple[str, Location], ...] = ()  # programs in Python's syntax
+    equality: Member | None = None  # the property by which objects are equal; none: an object equals only itself
+    text: Member | None = None  # the property or method that is the text of an object
+    reason: str = ""  # why objects cannot be created, or what creates them
+    header: str = ""  # the public header of the handle, if oneflow.h does not include it
+    is_shared: bool = False  # whether threads may share an object
+
+    @property
+    def documentation(self) -> str:
+        """Returns the summary and the description."""
+        return "\n\n".join(filter(None, (self.summary, self.description.strip())))
 
     @property
     def members(self) -> tuple[Member, ...]:
-        """Returns the constructor, if there is one, and the methods."""
-        return (*filter(None, [self.create]), *self.methods)
+        """Returns the constructor, if there is one, and the methods; what sets a property follows it."""
+        plain = (self.create, *self.methods)
+        return tuple(member for each in plain if each for member in (each, each.setter) if member)
+
+    @property
+    def is_internal(self) -> bool:
+        """Returns whether the handle is a class of runtime/objects, and none of the C API."""
+        return not self.handle.startswith("of_")
 
     @property
     def retain(self) -> str:
@@ -159,6 +233,11 @@ class Objects:
     functions: tuple[Member, ...] = ()
 
     @cached_property
+    def classes_by_name(self) -> Mapping[str, Class]:
+        """Returns the classes by their names."""
+        return {each.name: each for each in self.classes}
+
+    @cached_property
     def records_by_name(self) -> Mapping[str, Record]:
         """Returns the records by their names."""
         return {each.name: each for each in self.records}
@@ -168,11 +247,21 @@ class Objects:
         """Returns all methods, constructors and functions, each implementation once."""
         found = {}
         for each in self.classes:
-            for member in each.members:
+            for member in (*each.members, *each.context):
                 found[member.implementation] = member
         for function in self.functions:
             found.setdefault(function.implementation, function)
         return tuple(found.values())
+
+    def context_of(self, function: Member) -> Class | None:
+        """Returns the class of the result of a function if that is of use only in a block: the function takes one."""
+        return next((each for each in self.classes if each.needs_block and each.name == function.result.word), None)
+
+    @property
+    def namespaces(self) -> tuple[str, ...]:
+        """Returns the namespaces of classes and functions, without that of no name."""
+        spaces = [each.namespace for each in self.classes] + [each.namespace for each in self.functions]
+        return tuple(dict.fromkeys(filter(None, spaces)))
 
     @property
     def sources(self) -> tuple[str, ...]:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from codegen.errors import Location, TextError, unknown
 from codegen.objects import signature as signatures
-from codegen.objects.model import PLAIN, SELF, Class, Constant, Member, Objects, ObjectType, Parameter, Record
+from codegen.objects.model import PLAIN, SELF, Class, Constant, Items, Member, Objects, ObjectType, Parameter, Record
 from codegen.reader import Field, Fields, Report
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
-_CLASS = re.compile(r"[A-Z][A-Za-z0-9]*")
+_CLASS = re.compile(r"([a-z]+\.)?[A-Z][A-Za-z0-9]*")
+_HANDLE = re.compile(r"of_[a-z0-9_]+|[A-Z][A-Za-z0-9]*")
+_PUBLIC = re.compile(r"_*[a-z][a-z0-9]*(_[a-z0-9]+)*(_*|\?)")
 _C_NAME = re.compile(r"of_[a-z0-9_]+")
+_HEADER = re.compile(r"oneflow/[a-z0-9_]+\.h")
 
 Item = Class | Constant | Member | Record
 
@@ -30,20 +33,101 @@ def is_item(fields: Fields) -> bool:
 
 
 def _class(fields: Fields) -> Class | None:
-    name = fields.required("class", lambda f: f.name(_CLASS, "a name in PascalCase"))
-    handle = fields.required("handle", lambda f: f.name(_C_NAME, "a handle of the C API"))
+    whole = fields.required("class", lambda f: f.name(_CLASS, "a name in PascalCase, perhaps after a namespace"))
+    namespace, _, name = (whole or "").rpartition(".")
+    handle = fields.required("handle", lambda f: f.name(_HANDLE, "a handle of the C API or a class of runtime/objects"))
     summary = fields.required("summary", lambda f: f.words)
     description = fields.optional("description", lambda f: f.prose, "")
-    create = fields.optional("create", lambda f: _member(f.fields, name or "", "new"), None)
-    methods = fields.optional(
-        "methods", lambda f: tuple(filter(None, (_member(each.fields, name or "", "method") for each in f.members))), ()
-    )
+    create = fields.optional("create", lambda f: _member(f.fields, name, "new"), None)
+    reason = fields.optional("made_by", lambda f: f.words, "")
+    methods = fields.optional("members", lambda f: _members(f, name), ())
     state = fields.optional("state", lambda f: _state(f, methods), None)
+    by_name = {each.name: each for each in methods}
+    properties = [each.name for each in methods if each.is_property]
+    context, needs_block, use = fields.optional("context", lambda f: _context(f.fields, name), ((), False, ""))
+    equality = fields.optional("equality", lambda f: by_name[_one_of(f, "property", properties)], None)
+    items = fields.optional("items", lambda f: _items(f.fields, by_name, properties), None)
+    plain = [each.name for each in methods if not each.parameters]
+    examples = fields.optional("examples", lambda f: tuple((each.prose, each.location) for each in f.members), ())
+    text = fields.optional("text", lambda f: by_name[_one_of(f, "member without parameters", plain)], None)
+    header = fields.optional("header", lambda f: f.name(_HEADER, "a public header, such as oneflow/graph.h"), "")
+    is_shared = fields.optional("shared", lambda f: f.boolean, False)
     fields.finish()
-    if name is None or handle is None:
+    if not name or handle is None:
         return None
+    if ("create" in fields.keys) == ("made_by" in fields.keys):
+        raise fields.owner.bad("a class has either the key 'create' or 'made_by'")
+    return Class(
+        name=name,
+        handle=handle,
+        summary=summary or "",
+        description=description,
+        create=create,
+        methods=tuple(each for each in methods if not each.by_hand),
+        by_hand=tuple(each for each in methods if each.by_hand),
+        context=context,
+        needs_block=needs_block,
+        use=use,
+        equality=equality,
+        examples=examples,
+        items=items,
+        state=state,
+        location=fields.owner.location,
+        namespace=namespace,
+        text=text,
+        reason=reason,
+        header=header,
+        is_shared=is_shared,
+    )
+
+
+def _members(field: Field, owner: str) -> tuple[Member, ...]:
+    found = []
+    for each in field.members:
+        fields = each.fields
+        found.append(_member(fields, owner, "property" if "property" in fields.keys else "method"))
+    return tuple(filter(None, found))
+
+
+def _one_of(field: Field, what: str, known: Iterable[str] | None) -> str:
+    """Returns the name of one of the known ones; of any if they are None."""
+    if known is not None and field.words not in known:
+        raise field.bad(unknown(what, field.words, known))
+    return field.words
+
+
+def _texts(field: Field, known: Iterable[str] | None = None, what: str = "parameter") -> dict[str, str]:
+    """Returns texts, by the parameters, or else, that they are about."""
+    fields = field.fields
+    return {_one_of(fields.keys[name], what, known): text.words for name, text in fields.values.items()}
+
+
+def _renamed(field: Field, known: Iterable[str] | None, what: str = "parameter") -> dict[str, dict[str, str]]:
+    """Returns the names of parameters, or else, by language."""
+    return {language: _texts(names, known, what) for language, names in field.fields.values.items()}
+
+
+def _items(fields: Fields, by_name: Mapping[str, Member], properties: list[str]) -> Items | None:
+    """Returns the property that has the keys of the items, and the method that gets an item."""
+    keys = fields.required("keys", lambda f: by_name[_one_of(f, "property", properties)])
+    get = fields.required("get", lambda f: by_name[_one_of(f, "method", by_name.keys() - set(properties))])
+    fields.finish()
+    return Items(keys, get) if keys and get else None
+
+
+def _context(fields: Fields, owner: str) -> tuple[tuple[Member, ...], bool, str]:
+    """Returns what enters and leaves a block, whether objects need one, and the method that calls a function in it."""
+    is_optional = fields.optional("optional", lambda f: f.boolean, False)
+    use = fields.optional("method", lambda f: f.name(_NAME), "")
+    runs = {key: fields.required(key, lambda f: f.name(_NAME)) for key in ("enter", "leave")}
+    fields.finish()
     location = fields.owner.location
-    return Class(name, handle, summary or "", description, create, methods, state, location)
+    none = ObjectType("None")
+    members = tuple(
+        Member(key, (), none, "", "", name or "", location, work="always", owner=owner, method=key)
+        for key, name in runs.items()
+    )
+    return members, not is_optional, use
 
 
 def _state(field: Field, methods: tuple[Member, ...]) -> tuple[Member, Member]:
@@ -57,17 +141,29 @@ def _state(field: Field, methods: tuple[Member, ...]) -> tuple[Member, Member]:
 
 
 def _record(fields: Fields) -> Record | None:
-    name = fields.required("record", lambda f: f.name(_CLASS, "a name in PascalCase"))
+    whole = fields.required("record", lambda f: f.name(_CLASS, "a name in PascalCase, perhaps after a namespace"))
+    namespace, _, name = (whole or "").rpartition(".")
     parts = fields.required("fields", _fields)
     summary = fields.required("summary", lambda f: f.words)
+    text = fields.optional("text", lambda f: _one_of(f, "field", [each.name for each in parts or ()]), "")
+    is_plain = fields.optional("plain", lambda f: f.boolean, False)
+    names = fields.optional("names", _texts, {})
+    known = [each.name for each in parts or ()]
+    renamed = fields.optional("renamed", lambda f: _renamed(f, known, "field"), {})
     fields.finish()
-    return Record(name, parts, summary or "", fields.owner.location) if name and parts else None
+    if not name or parts is None:
+        return None
+    return Record(name, parts, summary or "", fields.owner.location, namespace, text, is_plain, names, renamed)
 
 
 def _fields(field: Field) -> tuple[Parameter, ...]:
     """Returns the fields of a record: a mapping from declarations, such as `word seed`, to what they are."""
     fields = field.fields
-    return tuple(_field(fields.keys[name], value.words) for name, value in fields.values.items())
+    found = [_field(fields.keys[name], value.words) for name, value in fields.values.items()]
+    for part, key in zip(found, fields.keys.values(), strict=True):
+        if next(each for each in found if each.name == part.name) is not part:
+            raise key.bad(f"duplicate field '{part.name}'")
+    return tuple(found)
 
 
 def _field(declaration: Field, summary: str) -> Parameter:
@@ -88,32 +184,85 @@ def _constant(fields: Fields) -> Constant | None:
 
 
 def _member(fields: Fields, owner: str, key: str) -> Member | None:
-    """Reads a method, a constructor or a function, whose signature is the value of `key`."""
-    parsed = fields.required(key, _signature)
+    """Reads a method, a property, a constructor or a function, whose signature is the value of `key`."""
+    parsed = fields.required(key, _property if key == "property" else _signature)
     summary = fields.required("summary", lambda f: f.words)
-    names = fields.optional("names", lambda f: {k: v.name(_NAME) for k, v in f.fields.values.items()}, {})
-    absent = fields.optional("absent", lambda f: {k: v.words for k, v in f.fields.values.items()}, {})
+    description = fields.optional("description", lambda f: f.prose, "")
+    known = [each.name for each in parsed[1]] if parsed else None
+    about = fields.optional("arguments", lambda f: _texts(f, known), {})
+    names = fields.optional("names", lambda f: {k: v.name(_PUBLIC) for k, v in f.fields.values.items()}, {})
+    renamed = fields.optional("renamed", lambda f: _renamed(f, known), {})
+    absent = fields.optional("absent", lambda f: _texts(f, known), {})
     constant = fields.optional("of", lambda f: f.name(_NAME), "") if key == "function" else ""
     method = fields.optional("method", lambda f: f.name(_NAME), "") if constant else ""
-    calls = "" if constant else fields.required("calls", lambda f: f.name(_C_NAME, "a function of the C API"))
-    fields.finish()
-    if parsed is None or calls is None:
-        return None
-    name, parameters, result = parsed
-    location = fields.owner.location
-    return Member(
-        name,
-        parameters,
-        result,
-        summary or "",
-        calls,
-        location,
-        absent,
-        names,
-        owner,
-        constant,
-        method or (key if key == "new" else name),
+    by_hand = fields.optional("by_hand", lambda f: f.boolean, False)
+    calls = fields.optional("calls", lambda f: f.name(_C_NAME, "a function of the C API"), "")
+    runs = fields.optional("runs", lambda f: f.name(_NAME), "")
+    work = fields.optional("work", lambda f: f.name(_NAME), "")
+    says = fields.optional("says", lambda f: f.name(_NAME), "")
+    block = fields.optional("block", lambda f: _one_of(f, "parameter", known), "")
+    options = fields.optional("options", lambda f: f.name(_CLASS, "a name in PascalCase"), "")
+    only_here = fields.optional(
+        "only_here", lambda f: tuple(_one_of(each, "parameter", known) for each in f.members), ()
     )
+    setter = fields.optional("sets", lambda f: _setter(f.fields, parsed), None) if key == "property" else None
+    fields.finish()
+    if parsed is None:
+        return None
+    whole, parameters, result = parsed
+    namespace, _, name = whole.rpartition(".")
+    if [bool(calls), bool(runs), bool(constant), by_hand].count(True) != 1:
+        raise fields.owner.bad("expected one of the keys 'calls', 'runs' and 'by_hand'")
+    if key == "new" and owner and (name, str(result)) != (owner, SELF):
+        raise fields.values[key].bad(f"expected the signature '{owner}(...) -> {SELF}'")
+    member = Member(
+        name=name,
+        parameters=tuple(replace(each, summary=about.get(each.name, "")) for each in parameters),
+        result=result,
+        summary=summary or "",
+        calls=calls,
+        runs=runs,
+        location=fields.owner.location,
+        description=description,
+        work=work,
+        says=says,
+        block=block,
+        options=options,
+        only_here=only_here,
+        is_property=key == "property",
+        by_hand=by_hand,
+        absent=absent,
+        names=names,
+        renamed=renamed,
+        namespace=namespace,
+        owner=owner,
+        constant=constant,
+        method=method or (key if key == "new" else name),
+    )
+    if setter is None:
+        return member
+    parameter, runs = setter
+    sets = replace(member, parameters=(parameter,), result=ObjectType("None"), calls="", runs=runs)
+    return replace(member, setter=sets)
+
+
+def _setter(
+    fields: Fields, parsed: tuple[str, tuple[Parameter, ...], ObjectType] | None
+) -> tuple[Parameter, str] | None:
+    """Returns the parameter of what sets a property, and the function that does."""
+    value = fields.required("value", lambda f: f.words)
+    runs = fields.required("runs", lambda f: f.name(_NAME))
+    fields.finish()
+    return (Parameter(value, parsed[2]), runs) if parsed and value and runs else None
+
+
+def _property(field: Field) -> tuple[str, tuple[Parameter, ...], ObjectType]:
+    text = field.text
+    try:
+        name, type_ = signatures.parse_property(text.value)
+    except TextError as error:
+        raise text.bad(error) from None
+    return name, (), type_
 
 
 def _function(fields: Fields) -> Member | None:
@@ -138,12 +287,17 @@ def complete(items: Iterable[Item], report: Report) -> Objects:
     records = tuple(each for each in items if isinstance(each, Record))
     constants = tuple(each for each in items if isinstance(each, Constant))
     functions = [each for each in items if isinstance(each, Member)]
-    known: dict[str, Location] = {}
-    for name, location in sorted((each.name, each.location) for each in items if isinstance(each, Class | Record)):
-        if name in known:
-            report.add(location, f"'{name}' is already defined at {known[name]}")
-        known[name] = location
-    for user, type_, location in _types(classes, records, functions):
+    types = [(each.name, each.location) for each in items if isinstance(each, Class | Record)]
+    methods = [(each.full_name, each.location) for owner in classes for each in owner.methods]
+    others = [(each.name, each.location) for each in constants]
+    others += [(each.full_name, each.location) for each in functions]
+    found: dict[str, Location] = {}
+    for name, location in (*types, *methods, *others):
+        if name in found:
+            report.add(location, f"'{name}' is already defined at {found[name]}")
+        found.setdefault(name, location)
+    known = dict(types)
+    for user, type_, location in _types(classes, records, constants, functions):
         for name in type_.names:
             if name not in known:
                 report.add(location, f"{user}: {unknown('type', name, (*PLAIN, SELF, *known))}")
@@ -161,14 +315,15 @@ def complete(items: Iterable[Item], report: Report) -> Objects:
             if method is None:
                 report.add(function.location, f"'{function.constant}' has no method '{function.method}'")
             else:
-                completed.append(replace(function, owner=method.owner, calls=method.calls))
+                completed.append(replace(function, owner=method.owner, calls=method.calls, runs=method.runs))
     return Objects(classes, records, constants, tuple(completed))
 
 
 def _types(
-    classes: tuple[Class, ...], records: tuple[Record, ...], functions: list[Member]
+    classes: tuple[Class, ...], records: tuple[Record, ...], constants: tuple[Constant, ...], functions: list[Member]
 ) -> Iterator[tuple[str, ObjectType, Location]]:
     """Yields the types of all parts with the name of their owner and its location."""
+    yield from ((each.name, ObjectType(each.type), each.location) for each in constants)
     for record in records:
         for part in record.fields:
             yield record.name, part.type, record.location

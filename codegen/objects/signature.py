@@ -1,11 +1,12 @@
 """Parses signatures of methods: `load(str path, *, bool verify=False) -> Graph`.
 
     signature = name "(" [parameter {"," parameter}] ")" "->" type
-    parameter = "*" | type name ["=" literal]
+    parameter = "*" | type ["*" | "**" | "***"] name ["=" literal]
     type      = word ["?"] {("[]" | "{}") ["?"]}
     literal   = None | True | False | number | 'text'
 
-`[]` is a list, `{}` a map from names.
+`[]` is a list, `{}` a map from names. `*` before a name collects further positional arguments, `**` named ones, `***`
+both.
 """
 
 from __future__ import annotations
@@ -16,7 +17,18 @@ import re
 from codegen.errors import TextError
 from codegen.objects.model import ObjectType, Parameter
 
-_TOKEN = re.compile(r"\s*(?P<token>[A-Za-z_]\w*|-?\d+(?:\.\d+)?(?:e-?\d+)?|'[^'\\]*'|->|\[\]|\{\}|[(),=?*])")
+_TOKEN = re.compile(r"\s*(?P<token>[A-Za-z_][\w.]*|-?\d+(?:\.\d+)?(?:e-?\d+)?|'[^'\\]*'|->|\[\]|\{\}|\*+|[(),=?])")
+
+
+# What defaults of the types can be, besides None.
+_LITERALS: dict[str, type | tuple[type, ...]] = {
+    "bool": bool,
+    "int": int,
+    "word": int,
+    "positive": int,
+    "float": (int, float),
+    "str": str,
+}
 
 
 class _Parser:
@@ -78,12 +90,22 @@ class _Parser:
                 is_named = True
                 continue
             type_ = self.type()
+            collects = self.take() if self.next in ("*", "**", "***") else ""
             start = self.position
             name = self.word("the parameter's name")
             if any(each.name == name for each in found):
                 raise TextError(f"duplicate parameter '{name}'", start + 1, len(name))
             has_default = self.accepts("=")
-            found.append(Parameter(name, type_, self.literal() if has_default else None, has_default, is_named))
+            is_named = is_named or collects == "*"
+            position = self.position
+            default = self.literal() if has_default else None
+            if default is not None and not isinstance(default, _LITERALS.get(type_.word, object)):
+                raise TextError(f"{default!r} is not a default for {type_}", position, self.position - position)
+            if not (has_default or collects or is_named) and any(each.has_default for each in found):
+                raise TextError(f"'{name}' needs a default, like those before it", start + 1, len(name))
+            found.append(
+                Parameter(name, type_, default, has_default or bool(collects), is_named and not collects, collects)
+            )
         return tuple(found)
 
     def literal(self) -> bool | int | float | str | None:
@@ -108,6 +130,16 @@ def parse(text: str) -> tuple[str, tuple[Parameter, ...], ObjectType]:
     result = parser.type()
     parser.end()
     return name, parameters, result
+
+
+def parse_property(text: str) -> tuple[str, ObjectType]:
+    """Returns the name and the type of a property: `memory -> int`; raises TextError."""
+    parser = _Parser(text)
+    name = parser.word("a name")
+    parser.expect("->")
+    type_ = parser.type()
+    parser.end()
+    return name, type_
 
 
 def parse_field(text: str) -> Parameter:

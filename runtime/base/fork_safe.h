@@ -18,6 +18,7 @@ namespace oneflow {
 // may hold those of the first level.
 enum class LockLevel {
   kDiscovery,
+  kObjects,
   kSessions,
   kProfile,
   kGradients,

@@ -9,10 +9,11 @@
 #include <string>
 #include <utility>
 
+#include "base/characters.h"
 #include "base/interrupt.h"
 #include "capi/boundary.h"
 #include "dispatch/dispatch.h"
-#include "graph/session.h"
+#include "graph/session/session.h"
 
 using namespace oneflow;
 
@@ -169,5 +170,30 @@ of_status of_label_term(const char* function, int32_t operand, const int64_t* la
     }
     *at++ = ']';
     *at = '\0';
+  });
+}
+
+int32_t of_text_columns(const char* text) {
+  int32_t columns = 0;
+  guard([&, function = __func__] {
+    require(text, function, "text");
+    columns = columns_of(text);
+  });
+  return columns;
+}
+
+of_status of_text_cut(const char* text, int32_t columns, char** result) {
+  return guard([&, function = __func__] {
+    require(text, function, "text");
+    require(result, function, "result");
+    store_text(cut_to(text, columns), result);
+  });
+}
+
+of_status of_text_printable(const char* text, char** result) {
+  return guard([&, function = __func__] {
+    require(text, function, "text");
+    require(result, function, "result");
+    store_text(printable(text), result);
   });
 }

@@ -2,13 +2,17 @@
 #include <oneflow/graph.h>
 
 #include "capi/boundary.h"
-#include "graph/cost.h"
-#include "graph/picture.h"
+#include "capi/side_library.h"
+#include "draw/entry.h"
+#include "graph/graph.h"
+#include "graph/report/cost.h"
 
 using namespace oneflow;
 using namespace oneflow::graph;
 
 namespace {
+
+constinit SideLibrary library("draw", "the drawing library");
 
 const Cost& require_cost(of_cost handle, const char* function) {
   require(handle, function, "cost");
@@ -23,7 +27,7 @@ of_status of_graph_get_cost(of_graph graph, const of_size_value* sizes, uint64_t
     if (count) require(sizes, function, "sizes");
     for (uint64_t i = 0; i < count; ++i) require(sizes[i].name, function, "a size's name");
     require(result, function, "result");
-    *result = named("cost", [&] { return new Cost(cost_of(*to_graph(graph), {sizes, count})); });
+    *result = named("cost", [&] { return new Cost(cost_of(to_graph(graph)->program(), {sizes, count})); });
   });
 }
 
@@ -67,6 +71,10 @@ of_status of_graph_picture(of_graph graph, char** text) {
   return guard([&, function = __func__] {
     require(graph, function, "graph");
     require(text, function, "text");
-    store_text(draw(to_graph(graph)->program()), text);
+    const auto draw = library.function<decltype(of_draw_library_graph)>("of_draw_library_graph");
+    const of_draw_receive receive = [](void* context, const char* image) {
+      return guard([&] { store_text(image, static_cast<char**>(context)); });
+    };
+    call_side(draw, graph, receive, static_cast<void*>(text));
   });
 }

@@ -10,11 +10,12 @@
 #include "dispatch/dispatch.h"
 #include "dispatch/thread_context.h"
 #include "files/names.h"
-#include "graph/capture.h"
-#include "graph/expand.h"
-#include "graph/graph_file.h"
-#include "graph/listing.h"
-#include "graph/session.h"
+#include "graph/capture/capture.h"
+#include "graph/capture/expand.h"
+#include "graph/graph.h"
+#include "graph/program/file.h"
+#include "graph/report/listing.h"
+#include "graph/session/session.h"
 
 using namespace oneflow;
 using namespace oneflow::graph;
@@ -31,6 +32,10 @@ Capture& require_capture(of_capture handle, const char* function) {
 const Graph& require_graph(of_graph handle, const char* function) {
   require(handle, function, "graph");
   return *to_graph(handle);
+}
+
+Ref<Graph> load_graph(const char* path, bool verify, bool share) {
+  return named("load", [&] { return Graph::of_checked(load(path, verify, share)); });
 }
 
 // Returns the tensors of nodes.
@@ -162,7 +167,7 @@ of_status of_capture_finish(of_capture capture, of_graph* result) {
   return guard([&, function = __func__] {
     Capture& found = require_capture(capture, function);
     require(result, function, "result");
-    *result = named("capture", [&] { return found.finish(); }).detach();
+    *result = named("capture", [&] { return Graph::create(found.finish()); }).detach();
   });
 }
 
@@ -266,7 +271,7 @@ of_status of_graph_expand(of_graph graph, const of_op* kept, uint64_t kept_count
     require(result, function, "result");
     std::set<const Operator*> operators;
     for (uint64_t i = 0; i < kept_count; ++i) operators.insert(to_operator(kept[i]));
-    *result = named("expand", [&] { return expand(found, std::move(operators)); }).detach();
+    *result = named("expand", [&] { return Graph::create(expand(found.program(), std::move(operators))); }).detach();
   });
 }
 
@@ -274,7 +279,7 @@ of_status of_graph_save(of_graph graph, const char* path) {
   return guard([&, function = __func__] {
     const Graph& found = require_graph(graph, function);
     require(path, function, "path");
-    named("save", [&] { save(found, path); });
+    named("save", [&] { save(found.program(), path); });
   });
 }
 
@@ -283,7 +288,7 @@ of_status of_graph_load(const char* path, const of_graph_load_options* options, 
     require(path, function, "path");
     const of_graph_load_options given = options ? read_struct(options, function, "options") : of_graph_load_options{};
     require(result, function, "result");
-    *result = named("load", [&] { return load(path, given.verify, given.share); }).detach();
+    *result = load_graph(path, given.verify, given.share).detach();
   });
 }
 
@@ -301,7 +306,7 @@ of_status of_session_open(const char* path, const of_session_options* options, o
     require(path, function, "path");
     const of_session_options given = options ? read_struct(options, function, "options") : of_session_options{};
     require(result, function, "result");
-    *result = named("load", [&] { return Session::create(load(path, given.verify, given.share)); }).detach();
+    *result = Session::create(load_graph(path, given.verify, given.share)).detach();
   });
 }
 

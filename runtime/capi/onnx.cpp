@@ -1,11 +1,9 @@
 // The C API: ONNX models, which a library of its own reads and writes.
-#include <dlfcn.h>
-
 #include <filesystem>
 #include <optional>
 
 #include "capi/boundary.h"
-#include "device/plugin_loading.h"
+#include "capi/side_library.h"
 #include "files/output_file.h"
 #include "onnx/entry.h"
 
@@ -13,27 +11,7 @@ using namespace oneflow;
 
 namespace {
 
-// Returns a function of the ONNX library, which is loaded by the first call and never unloaded.
-template <class Function>
-Function* library_function(const char* name) {
-  static void* const library = [] {
-    const std::string path = own_folder() / "liboneflow_onnx.so";
-    void* const found = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (!found) fail(OF_UNSUPPORTED, "the ONNX library cannot be loaded: %s", dlerror());
-    return found;
-  }();
-  void* const symbol = dlsym(library, name);
-  if (!symbol) fail(OF_INTERNAL_ERROR, "the ONNX library does not have %s: it is of another version", name);
-  return reinterpret_cast<Function*>(symbol);
-}
-
-// Calls a function of the library, and throws its error.
-template <class... Arguments, class... Given>
-void call_library(of_status (*function)(Arguments...), Given... given) {
-  std::string text;
-  const of_onnx_report report = [](void* context, const char* said) { *static_cast<std::string*>(context) = said; };
-  if (const of_status status = function(given..., report, &text)) throw Error(status, text);
-}
+constinit SideLibrary library("onnx", "the ONNX library");
 
 // The file of a model, and that of its external data, if it has any.
 struct ModelOutput {
@@ -76,8 +54,8 @@ of_status of_onnx_load(const char* path, const of_onnx_load_options* options, of
       require(given.value_names[i], name, "a value's name");
       require_tensor(given.values[i], name, "a value");
     }
-    const auto load = library_function<decltype(of_onnx_library_load)>("of_onnx_library_load");
-    named("load", [&] { call_library(load, path, &given, result); });
+    const auto load = library.function<decltype(of_onnx_library_load)>("of_onnx_library_load");
+    named("load", [&] { call_side(load, path, &given, result); });
   });
 }
 
@@ -86,14 +64,14 @@ of_status of_onnx_save(of_graph graph, const char* path, const of_onnx_save_opti
     require(graph, name, "graph");
     require(path, name, "path");
     const of_onnx_save_options given = options ? read_struct(options, name, "options") : of_onnx_save_options{};
-    const auto save = library_function<decltype(of_onnx_library_save)>("of_onnx_library_save");
+    const auto save = library.function<decltype(of_onnx_library_save)>("of_onnx_library_save");
     named("save", [&] {
       ModelOutput output(path);
       const std::string location = std::filesystem::path(output.external_path).filename();
       const of_onnx_write write = [](void* context, bool is_external, const void* data, uint64_t bytes) {
         return guard([&] { static_cast<ModelOutput*>(context)->write(is_external, data, bytes); });
       };
-      call_library(save, graph, &given, location.c_str(), write, static_cast<void*>(&output));
+      call_side(save, graph, &given, location.c_str(), write, static_cast<void*>(&output));
       output.commit();
     });
   });

@@ -93,6 +93,7 @@ Operator::Operator(const Schema& schema) : schema_(schema) {
   info_.result_count = schema.result_count;
   info_.name = schema.name;
   info_.signature = schema.signature;
+  info_.result_aliases = schema.result_aliases;
   info_.kind = schema.kind;
   info_.summary = schema.summary;
   info_.arguments = argument_infos_.data();

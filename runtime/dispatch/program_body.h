@@ -54,6 +54,13 @@ TensorList owned_list(Tensors... tensors) {
   return list;
 }
 
+// Gives names the results of a call.
+template <size_t count, class... Tensors>
+void assign(std::array<TensorRef, count> results, Tensors&... names) {
+  size_t i = 0;
+  ((names = std::move(results[i++])), ...);
+}
+
 // The tensors of an argument that is a list, none of which is null.
 class TensorSpan {
  public:

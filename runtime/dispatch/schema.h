@@ -140,6 +140,9 @@ struct Schema {
   std::span<const Argument> arguments;
   int result_count;
   bool gives_list = false;  // whether the only result is a list of tensors
+  // The argument whose memory each result may share, as "Tensor(a)" says; -1: it has memory of its own. The items of a
+  // list share that of the argument, or of its items if that is a list, too.
+  int32_t result_aliases[kMaxResults] = {-1, -1, -1, -1};
   DTypeRule dtype;
   Match match = {};
   bool is_quick = false;           // whether a call takes as long for large tensors as for small ones: views

@@ -1,51 +1,71 @@
 #include "objects/binder.h"
 
-#include <oneflow/front_end.h>
-
 #include <algorithm>
 #include <cstring>
-#include <vector>
+#include <string_view>
 
-#include "base/error.h"
+#include "objects/language.h"
 
 namespace oneflow::objects {
 namespace {
-
-constexpr uint32_t kLongestList = INT32_MAX;
-
-void check_language(of_status status) {
-  if (status != OF_OK) throw Raised();
-}
 
 // Returns "; pass dtype or device by name" for parameters of which some are passed by name only; else "".
 std::string by_name(std::span<const of_parameter> parameters) {
   std::vector<std::string> names;
   for (const of_parameter& each : parameters)
-    if (each.is_named) names.emplace_back(each.name);
+    if (each.is_named && each.name != nullptr) names.emplace_back(each.name);
   std::string text;
   for (size_t i = 0; i < names.size(); ++i) text += (i == 0 ? "" : i + 1 < names.size() ? ", " : " or ") + names[i];
   return text.empty() ? "" : "; pass " + text + " by name";
 }
 
+// Returns whether a name is one of those in a text that separates them by spaces.
+bool is_among(std::string_view name, std::string_view names) {
+  while (!names.empty()) {
+    const size_t end = std::min(names.find(' '), names.size());
+    if (names.substr(0, end) == name) return true;
+    names.remove_prefix(std::min(end + 1, names.size()));
+  }
+  return false;
+}
+
 }  // namespace
 
-void Binder::refuse(of_status status, const std::string& text) const {
-  throw Error(status, std::string(method_.name) + ": " + text);
+of_data Binder::refuse(of_status status, const std::string& text) {
+  if (!is_refused()) refusal_ = {status, std::string(function_) + ": " + text};
+  return {};
 }
 
-void Binder::refuse_type(const std::string& name, const of_type& type, of_native value) const {
-  refuse(OF_TYPE_MISMATCH, name + " must be " + type.word + ", got " + language_.type_name(context_, value));
+of_data Binder::refuse_count(size_t count, size_t most) {
+  return refuse(OF_TYPE_MISMATCH, "takes at most " + std::to_string(most) + " positional argument" +
+                                      (most == 1 ? "" : "s") + ", got " + std::to_string(count) + by_name(own_));
 }
 
-void Binder::refuse_count(size_t count) const {
-  const uint32_t most = positional_count();
-  refuse(OF_TYPE_MISMATCH, "takes at most " + std::to_string(most) + " positional argument" + (most == 1 ? "" : "s") +
-                               ", got " + std::to_string(count) + by_name(parameters()));
+of_data Binder::refuse_name(const Given& given, size_t position) {
+  const char* shown = given.names[position];
+  const char* word = shown;
+  if (shown == nullptr) check_language(language_.show_name(context_, position, &shown, &word));
+  std::vector<const char*> names;
+  for (const of_parameter& each : parameters_) names.push_back(each.name);
+  const int32_t nearest = of_nearest_name(word, names.data(), names.size());
+  const std::string hint = nearest < 0 ? "" : std::string("; did you mean ") + names[nearest] + "?";
+  progress_ = {OF_REFUSAL_NAME, static_cast<int32_t>(position), nearest >= 0};
+  return refuse(OF_TYPE_MISMATCH, std::string("unknown argument ") + shown + hint);
 }
 
 uint32_t Binder::positional_count() const {
   const auto is_positional = [](const of_parameter& each) { return !each.is_named; };
-  return static_cast<uint32_t>(std::count_if(parameters().begin(), parameters().end(), is_positional));
+  return static_cast<uint32_t>(std::count_if(parameters_.begin(), parameters_.end(), is_positional));
+}
+
+// Returns the positions of the parameters in the order of positional arguments.
+std::span<const uint32_t> Binder::order() {
+  uint32_t* found = store_.memory.allocate<uint32_t>(own_.size());
+  size_t count = 0;
+  if (receiver_ >= 0) found[count++] = static_cast<uint32_t>(receiver_);
+  for (uint32_t i = 0; i < own_.size(); ++i)
+    if (!own_[i].is_named && static_cast<int32_t>(i) != receiver_) found[count++] = i;
+  return {found, count};
 }
 
 of_data Binder::look(of_native value) {
@@ -54,190 +74,188 @@ of_data Binder::look(of_native value) {
   return found;
 }
 
+uint32_t Binder::collector(of_collects sort) const {
+  const auto collects = [=](const of_parameter& each) { return (each.collects & sort) != 0; };
+  return static_cast<uint32_t>(std::find_if(parameters_.begin(), parameters_.end(), collects) - parameters_.begin());
+}
+
+uint32_t Binder::find(const char* name) const {
+  const auto is_named = [=](const of_parameter& each) {
+    if (name == nullptr || each.name == nullptr) return false;
+    return std::strcmp(each.name, name) == 0 || (each.other_names != nullptr && is_among(name, each.other_names));
+  };
+  return static_cast<uint32_t>(std::find_if(parameters_.begin(), parameters_.end(), is_named) - parameters_.begin());
+}
+
 of_data* Binder::bind(const Given& given) {
-  Native* natives = memory_.allocate<Native>(method_.parameter_count);
+  const auto count = static_cast<uint32_t>(parameters_.size());
+  natives_ = store_.memory.allocate<Native>(count);
   std::span<const of_native> positional = given.positional;
   const bool has_options = is_options(positional);
   if (has_options) positional = positional.first(positional.size() - 1);
-  if (positional.size() > positional_count()) refuse_count(positional.size());
-  for (size_t i = 0; i < positional.size(); ++i) natives[i] = {positional[i], true};
-  for (size_t i = 0; i < given.names.size(); ++i) assign_named(given.names[i], given.named[i], natives);
-  if (has_options) assign_options(given.positional.back(), natives);
+  assign_positional(positional);
+  assign_named(given);
+  if (has_options) assign_options(given.positional.back());
+  if (is_refused()) return nullptr;
 
-  of_data* arguments = memory_.allocate<of_data>(method_.parameter_count);
-  for (uint32_t i = 0; i < method_.parameter_count; ++i) {
-    if (natives[i].is_given && look(natives[i].value).kind == OF_DATA_ABSENT) natives[i].is_given = false;
-    if (!natives[i].is_given && parameters()[i].is_required)
-      refuse(OF_TYPE_MISMATCH, std::string("missing argument ") + parameters()[i].name);
+  progress_ = {OF_REFUSAL_ABSENT, static_cast<int32_t>(given.names.size()), false};
+  of_data* arguments = store_.memory.allocate<of_data>(count);
+  for (uint32_t i = 0; i < count; ++i) {
+    Native& native = natives_[i];
+    if (native.is_given && look(native.value).kind == OF_DATA_ABSENT) native.is_given = false;
+    if (!native.is_given && native.items.empty() && parameters_[i].is_required && !parameters_[i].collects)
+      refuse(OF_TYPE_MISMATCH, std::string("missing argument ") + parameters_[i].name);
   }
-  for (uint32_t i = 0; i < method_.parameter_count; ++i) {
-    const of_parameter& parameter = parameters()[i];
-    if (!natives[i].is_given) continue;
-    const bool may_stand_for_default = !parameter.is_required && !parameter.type->is_optional;
-    if (may_stand_for_default && look(natives[i].value).kind == OF_DATA_NONE) continue;
-    arguments[i] = convert(parameter.name, *parameter.type, natives[i].value);
+  for (uint32_t i = 0; i < count && !is_refused(); ++i) {
+    const of_parameter& parameter = parameters_[i];
+    const Native& native = natives_[i];
+    progress_ = {OF_REFUSAL_VALUE, static_cast<int32_t>(i), false};
+    if (parameter.collects) {
+      arguments[i] = native.is_given ? spread(parameter, native.value) : collected(i);
+    } else if (!native.items.empty()) {
+      arguments[i] = convert_items(parameter.name, *parameter.type, native.items);
+    } else if (native.is_given) {
+      const bool may_stand_for_default = !parameter.is_required && !parameter.type->is_optional;
+      if (may_stand_for_default && look(native.value).kind == OF_DATA_NONE) continue;
+      arguments[i] = convert(parameter.name, *parameter.type, native.value);
+    }
   }
   return arguments;
+}
+
+// Returns whether positional arguments are the items of one list, rather than the list itself and too many others. A
+// list is an item only where it may stand for a tensor, among other lists and tensors.
+bool Binder::are_items(const of_type& type, std::span<const of_native> values) {
+  if (type.kind != OF_TYPE_ITEMS) return false;
+  if (look(values.front()).kind != OF_DATA_LIST) return true;
+  if (type.items->kind != OF_TYPE_TENSOR && type.items->kind != OF_TYPE_INTEGERS) return false;
+  return std::all_of(values.begin(), values.end(), [this](of_native value) {
+    const int32_t kind = look(value).kind;
+    return kind == OF_DATA_LIST || kind == OF_DATA_TENSOR;
+  });
+}
+
+void Binder::assign_positional(std::span<const of_native> positional) {
+  const std::span<const uint32_t> places = order();
+  const bool has_items = is_function_ && !places.empty() && positional.size() > places.size() &&
+                         are_items(*parameters_[places.back()].type, positional.subspan(places.size() - 1));
+  // In a language with options, the value of a parameter that collects arguments is a single argument.
+  const uint32_t rest =
+      language_.has_options ? static_cast<uint32_t>(parameters_.size()) : collector(OF_COLLECTS_POSITIONAL);
+  for (size_t i = 0; i < positional.size(); ++i) {
+    if (has_items && i + 1 == places.size()) {
+      natives_[places[i]].items = positional.subspan(i);
+      return;
+    }
+    if (rest < parameters_.size() && (i >= places.size() || places[i] >= rest)) {
+      collected_[0].emplace_back(nullptr, positional[i]);
+    } else if (i < places.size()) {
+      natives_[places[i]] = {positional[i], true, {}};
+    } else {
+      const size_t receivers = receiver_ >= 0 ? 1 : 0;
+      progress_ = {OF_REFUSAL_TOO_MANY, static_cast<int32_t>(places.size()), false};
+      refuse_count(positional.size() - receivers, places.size() - receivers);
+      return;
+    }
+  }
+}
+
+void Binder::assign_named(const Given& given) {
+  if (is_refused()) return;
+  uint32_t* places = store_.memory.allocate<uint32_t>(given.names.size());
+  for (size_t i = 0; i < given.names.size(); ++i) {
+    places[i] = find(given.names[i]);
+    if (places[i] < parameters_.size()) continue;
+    const bool is_null = is_function_ && language_.has_options && look(given.named[i]).kind == OF_DATA_NONE;
+    const bool is_collected = !language_.has_options && collector(OF_COLLECTS_NAMED) < parameters_.size();
+    if (is_collected)
+      collected_[1].emplace_back(given.names[i], given.named[i]);
+    else if (!is_null)
+      refuse_name(given, i);
+    if (is_refused()) return;
+  }
+  progress_ = {OF_REFUSAL_ABSENT, static_cast<int32_t>(given.names.size()), false};
+  for (size_t i = 0; i < given.names.size(); ++i) {
+    if (places[i] == parameters_.size()) continue;
+    const of_parameter& parameter = parameters_[places[i]];
+    Native& native = natives_[places[i]];
+    const bool is_option = is_function_ && language_.has_options && !parameter.type->is_optional;
+    if (is_option && look(given.named[i]).kind == OF_DATA_NONE) continue;
+    if (native.is_given || !native.items.empty())
+      refuse(OF_TYPE_MISMATCH, std::string("argument ") + parameter.name + " given twice");
+    native = {given.named[i], true, {}};
+  }
 }
 
 // Returns whether the last positional argument has the arguments by name: a map where the parameter is no map, or after
 // the last one.
 bool Binder::is_options(std::span<const of_native> positional) {
-  if (!language_.has_options || positional.empty() || method_.parameter_count == 0) return false;
+  if (is_function_ || !language_.has_options || positional.empty() || parameters_.empty()) return false;
   const size_t last = positional.size() - 1;
   if (last > positional_count() || look(positional[last]).kind != OF_DATA_MAP) return false;
-  return last == positional_count() ? last < method_.parameter_count : parameters().back().is_named;
+  if (last == positional_count()) return last < parameters_.size();
+  return !parameters_[last].is_required && !parameters_[last].collects && parameters_.back().is_named;
 }
 
-void Binder::assign_named(const char* name, of_native value, Native* natives) {
-  std::vector<const char*> names;
-  for (const of_parameter& each : parameters()) names.push_back(each.name);
-  const auto is_named = [=](const char* each) { return std::strcmp(each, name) == 0; };
-  const auto at = static_cast<size_t>(std::find_if(names.begin(), names.end(), is_named) - names.begin());
-  if (at == names.size()) {
-    const int32_t nearest = of_nearest_name(name, names.data(), names.size());
-    const std::string hint = nearest < 0 ? "" : std::string("; did you mean ") + names[nearest] + "?";
-    refuse(OF_TYPE_MISMATCH, std::string("unknown argument ") + name + hint);
-  }
-  if (natives[at].is_given) refuse(OF_TYPE_MISMATCH, std::string("argument ") + name + " given twice");
-  natives[at] = {value, true};
-}
-
-void Binder::assign_options(of_native options, Native* natives) {
+void Binder::assign_options(of_native options) {
   const uint32_t count = look(options).count;
+  std::vector<const char*> names;
+  std::vector<of_native> values;
   for (uint32_t i = 0; i < count; ++i) {
-    const char* name = nullptr;
-    of_native value = nullptr;
-    check_language(language_.entry(context_, options, i, &name, &value));
-    if (name != nullptr && look(value).kind != OF_DATA_ABSENT) assign_named(name, value, natives);
+    of_native key = nullptr, value = nullptr;
+    check_language(language_.entry(context_, options, i, &key, &value));
+    if (look(value).kind == OF_DATA_ABSENT) continue;
+    names.push_back(key_text("options", look(key), key));
+    if (is_refused()) return;
+    values.push_back(value);
   }
+  assign_named({{}, names, values.data()});
 }
 
-of_data Binder::convert(const std::string& name, const of_type& type, of_native value) {
+// Returns the arguments that a parameter collects.
+of_data Binder::collected(uint32_t position) {
+  const of_parameter& parameter = parameters_[position];
+  std::vector<std::pair<const char*, of_native>> found;
+  for (int sort = 0; sort < 2; ++sort)
+    if (parameter.collects & (1 << sort)) found.insert(found.end(), collected_[sort].begin(), collected_[sort].end());
+  of_data* items = store_.memory.allocate<of_data>(found.size());
+  const char** keys = store_.memory.allocate<const char*>(found.size());
+  const bool has_items = parameter.type->kind == OF_TYPE_LIST || parameter.type->kind == OF_TYPE_MAP;
+  const of_type& type = has_items ? *parameter.type->items : *parameter.type;
+  for (size_t i = 0; i < found.size(); ++i) {
+    keys[i] = found[i].first;
+    // A named argument is named by itself: "batch must be int".
+    const std::string name = keys[i] != nullptr ? keys[i] : std::string("an item of ") + parameter.name;
+    items[i] = has_items ? convert(name, type, found[i].second)
+                         : convert_nested(std::string("the ") + parameter.name, type, found[i].second, 1);
+  }
+  const int32_t kind = parameter.collects == OF_COLLECTS_BOTH         ? OF_DATA_ARGUMENTS
+                       : parameter.collects == OF_COLLECTS_POSITIONAL ? OF_DATA_LIST
+                                                                      : OF_DATA_MAP;
+  return {kind, static_cast<uint32_t>(found.size()), {.items = items}, {.keys = keys}, nullptr};
+}
+
+// Returns the arguments that a single value has for a parameter that collects them: a list for positional ones, a map
+// for named ones, and any other value for itself.
+of_data Binder::spread(const of_parameter& parameter, of_native value) {
   const of_data found = look(value);
-  if (found.kind == OF_DATA_NONE && type.is_optional) return found;
-  switch (type.kind) {
-    case OF_TYPE_BOOL:
-      if (found.kind == OF_DATA_BOOL) return found;
-      break;
-    case OF_TYPE_INT:
-    case OF_TYPE_WORD:
-      if (found.kind >= OF_DATA_INT && found.kind <= OF_DATA_LARGE) return convert_integer(name, type, found, value);
-      break;
-    case OF_TYPE_FLOAT:
-      if (found.kind == OF_DATA_FLOAT) return found;
-      if (found.kind == OF_DATA_INT) return {OF_DATA_FLOAT, 0, {.real = static_cast<double>(found.as.integer)}, {}};
-      if (found.kind == OF_DATA_UINT) return {OF_DATA_FLOAT, 0, {.real = static_cast<double>(found.as.natural)}, {}};
-      break;
-    case OF_TYPE_TEXT:
-      if (found.kind == OF_DATA_TEXT || found.kind == OF_DATA_BAD_TEXT) return convert_text(name, found);
-      break;
-    case OF_TYPE_DTYPE:
-      if (found.kind == OF_DATA_DTYPE || found.kind == OF_DATA_TEXT) return convert_dtype(name, found);
-      break;
-    case OF_TYPE_DEVICE:
-      if (found.kind == OF_DATA_DEVICE || found.kind == OF_DATA_TEXT) return convert_device(name, found);
-      break;
-    case OF_TYPE_TENSOR:
-      if (found.kind == OF_DATA_TENSOR) return found;
-      break;
-    case OF_TYPE_OBJECT:
-      if (found.kind != OF_DATA_OBJECT && found.kind != OF_DATA_DISPOSED) break;
-      if (std::strcmp(found.of.object->name, type.name) != 0) break;
-      if (found.kind == OF_DATA_OBJECT) return found;
-      refuse(OF_INVALID_ARGUMENT, name + " must be a live " + type.name + ", got a disposed one");
-    case OF_TYPE_LIST:
-      if (found.kind == OF_DATA_LIST) return convert_list(name, type, found, value);
-      break;
-    case OF_TYPE_MAP:
-      if (found.kind == OF_DATA_MAP) return convert_map(name, type, found, value);
-      break;
-    case OF_TYPE_RECORD:
-      if (found.kind == (language_.names_fields ? OF_DATA_MAP : OF_DATA_LIST))
-        return convert_record(name, type, found, value);
-      break;
-    default:
-      break;
-  }
-  refuse_type(name, type, value);
-}
-
-of_data Binder::convert_integer(const std::string& name, const of_type& type, of_data found, of_native value) {
-  const bool fits = type.kind == OF_TYPE_WORD ? found.kind != OF_DATA_LARGE : found.kind == OF_DATA_INT;
-  if (fits) return found;
-  const bool has_own_text = type.kind == OF_TYPE_WORD && language_.too_large != nullptr;
-  const std::string text = has_own_text ? std::string(language_.too_large) + ", got " + language_.print(context_, value)
-                                        : "fit into 64 bits, got a larger integer";
-  refuse(OF_INVALID_ARGUMENT, name + " must " + text);
-}
-
-of_data Binder::convert_text(const std::string& name, of_data found) {
-  if (found.kind == OF_DATA_BAD_TEXT)
-    refuse(OF_INVALID_ARGUMENT, name + " must be valid Unicode, got a lone surrogate");
-  if (std::memchr(found.as.text, 0, found.count) != nullptr)
-    refuse(OF_INVALID_ARGUMENT, name + " must not have a null byte");
-  found.as.text = memory_.copy({found.as.text, found.count});
-  return found;
-}
-
-of_data Binder::convert_dtype(const std::string& name, const of_data& found) {
-  if (found.kind == OF_DATA_DTYPE) return found;
-  of_data result = {OF_DATA_DTYPE, 0, {}, {}};
-  const of_data text = convert_text(name, found);
-  if (of_dtype_parse(text.as.text, &result.as.dtype) != OF_OK)
-    refuse(OF_INVALID_ARGUMENT, name + " must be the name of a dtype, got '" + text.as.text + "'");
-  return result;
-}
-
-of_data Binder::convert_device(const std::string& name, const of_data& found) {
-  if (found.kind == OF_DATA_DEVICE) return found;
-  of_data result = {OF_DATA_DEVICE, 0, {}, {}};
-  const of_status status = of_device_parse(convert_text(name, found).as.text, &result.as.device);
-  if (status != OF_OK) refuse(status, of_last_error());
-  return result;
-}
-
-of_data Binder::convert_list(const std::string& name, const of_type& type, of_data found, of_native value) {
-  if (found.count > kLongestList)
-    refuse(OF_INVALID_ARGUMENT, name + " must have a length of at most " + std::to_string(kLongestList));
-  of_data* items = memory_.allocate<of_data>(found.count);
-  for (uint32_t i = 0; i < found.count; ++i) {
-    of_native item = nullptr;
-    check_language(language_.item(context_, value, i, &item));
-    items[i] = convert(name + "[" + std::to_string(i) + "]", *type.items, item);
-  }
-  found.as.items = items;
-  return found;
-}
-
-of_data Binder::convert_map(const std::string& name, const of_type& type, of_data found, of_native value) {
-  of_data* items = memory_.allocate<of_data>(found.count);
-  const char** keys = memory_.allocate<const char*>(found.count);
-  for (uint32_t i = 0; i < found.count; ++i) {
-    of_native item = nullptr;
-    check_language(language_.entry(context_, value, i, &keys[i], &item));
-    if (keys[i] == nullptr) refuse_type(name, type, value);
-    keys[i] = memory_.copy(keys[i]);
-    items[i] = convert(name + "['" + keys[i] + "']", *type.items, item);
-  }
-  found.as.items = items;
-  found.of.keys = keys;
-  return found;
-}
-
-of_data Binder::convert_record(const std::string& name, const of_type& type, of_data found, of_native value) {
-  of_data* fields = memory_.allocate<of_data>(type.count);
-  if (!language_.names_fields && found.count != type.count) refuse_type(name, type, value);
-  for (uint32_t i = 0; i < type.count; ++i) {
-    of_native item = nullptr;
-    if (!language_.names_fields) {
-      check_language(language_.item(context_, value, i, &item));
-    } else {
-      check_language(language_.field(context_, value, type.names[i], &item));
+  const bool is_list = found.kind == OF_DATA_LIST && (parameter.collects & OF_COLLECTS_POSITIONAL);
+  if (found.kind == OF_DATA_MAP && (parameter.collects & OF_COLLECTS_NAMED)) {
+    if (parameter.collects == OF_COLLECTS_BOTH) return convert(parameter.name, *parameter.type, value);
+    for (uint32_t i = 0; i < found.count; ++i) {
+      of_native key = nullptr, item = nullptr;
+      check_language(language_.entry(context_, value, i, &key, &item));
+      collected_[1].emplace_back(key_text(parameter.name, look(key), key), item);
+      if (is_refused()) return {};
     }
-    fields[i] = convert(type.names[i], type.items[i], item);
+  } else if (parameter.collects == OF_COLLECTS_NAMED) {
+    if (found.kind != OF_DATA_NONE) return refuse_type(parameter.name, *parameter.type, value);
+  } else if (is_list) {
+    for (of_native item : items_of(value, found.count)) collected_[0].emplace_back(nullptr, item);
+  } else {
+    collected_[0].emplace_back(nullptr, value);
   }
-  return {OF_DATA_LIST, type.count, {.items = fields}, {}};
+  return collected(static_cast<uint32_t>(&parameter - parameters_.data()));
 }
 
 }  // namespace oneflow::objects

@@ -1,4 +1,6 @@
 // The C API: calls of methods of objects.
+#include <oneflow/front_end.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -11,9 +13,10 @@ using namespace oneflow;
 using namespace oneflow::objects;
 
 struct of_bound_call_object {
+  of_bound_call_object(const of_method& called, const of_language& language, void* context, void* receiver)
+      : method(called), self(receiver), results(store.memory, called, language, context) {}
   // Owns what the arguments refer to.
   ~of_bound_call_object() {
-    for (of_tensor tensor : kept_tensors) of_tensor_release(tensor);
     for (const auto& [object_class, object] : kept_objects) object_class->release(object);
   }
 
@@ -22,27 +25,30 @@ struct of_bound_call_object {
     if (data.kind == OF_DATA_TENSOR) {
       of_tensor clone = nullptr;
       if (const of_status status = of_tensor_lazy_clone(data.as.tensor, &clone)) return status;
-      kept_tensors.push_back(clone);
+      store.tensors.push_back(clone);
       data.as.tensor = clone;
     } else if (data.kind == OF_DATA_OBJECT) {
-      keep(data.of.object, data.as.object);
+      data.as.object = keep(data.of.object, data.as.object);
     } else if (data.kind == OF_DATA_LIST || data.kind == OF_DATA_MAP) {
       for (of_data& item : std::span(const_cast<of_data*>(data.as.items), data.count))
         if (const of_status status = keep(item)) return status;
     }
     return OF_OK;
   }
-  void keep(const of_class* object_class, void* object) {
+  void* keep(const of_class* object_class, void* object) {
+    if (object_class->snapshot)
+      object = object_class->snapshot(object);
+    else
+      object_class->retain(object);
     kept_objects.emplace_back(object_class, object);
-    object_class->retain(object);
+    return object;
   }
 
-  Memory memory;
-  const of_method* method = nullptr;
-  void* self = nullptr;
+  Store store;
+  const of_method& method;
+  void* self;
   of_data* arguments = nullptr;
-  Results results{memory};
-  std::vector<of_tensor> kept_tensors;
+  Results results;
   std::vector<std::pair<const of_class*, void*>> kept_objects;
 };
 
@@ -67,12 +73,11 @@ of_status of_bind(const of_method* method, const of_language* language, void* co
                   of_bound_call* result) {
   bool has_raised = false;
   const of_status status = guard([&] {
-    auto call = std::make_unique<of_bound_call_object>();
-    call->method = method;
-    call->self = self;
+    auto call = std::make_unique<of_bound_call_object>(*method, *language, context, self);
     try {
-      call->arguments = Binder(*method, *language, context, call->memory)
-                            .bind({{values, count}, {names, name_count}, values + count});
+      Binder binder(method->name, {method->parameters, method->parameter_count}, *language, context, call->store);
+      call->arguments = binder.bind({{values, count}, {names, name_count}, values + count});
+      binder.require_accepted();
       *result = call.release();
     } catch (const Raised&) {
       has_raised = true;
@@ -83,19 +88,36 @@ of_status of_bind(const of_method* method, const of_language* language, void* co
 
 of_status of_bound_call_keep(of_bound_call call, const of_class* object) {
   return guard([&] {
-    if (call->self) call->keep(object, call->self);
-    for (of_data& data : std::span(call->arguments, call->method->parameter_count))
+    if (call->self) call->self = call->keep(object, call->self);
+    for (of_data& data : std::span(call->arguments, call->method.parameter_count))
       if (call->keep(data) != OF_OK) throw Error(OF_INTERNAL_ERROR, of_last_error());
   });
 }
 
+of_work of_bound_call_work(of_bound_call call) {
+  const auto work = call->method.implementation->work;
+  return work && call->store.functions.empty() ? work(call->self, call->arguments) : OF_WORK_SHORT;
+}
+
 of_status of_bound_call_run(of_bound_call call) {
-  of_status status = OF_OK;
-  const of_status guarded =
-      guard([&] { status = call->method->implementation->function(call->self, call->arguments, call->results); });
-  return guarded == OF_OK ? status : guarded;
+  of_status failed = OF_OK;
+  const of_status status = guard([&] {
+    try {
+      failed = call->method.implementation->function(call->self, call->arguments, call->results);
+    } catch (const Failed& failure) {
+      failed = failure.status;
+    } catch (const Raised&) {
+      failed = OF_INTERRUPTED;
+    }
+  });
+  if (status != OF_OK) return status;
+  // The program has called the method, and not the function of the C API that the text names.
+  if (failed != OF_OK && std::strncmp(of_last_error(), "of_", 3) == 0) of_error_set_caller(call->method.name);
+  return failed;
 }
 
 const of_data* of_bound_call_result(of_bound_call call) { return &call->results.given(); }
+
+const char* of_bound_call_warning(of_bound_call call) { return call->results.warning(); }
 
 void of_bound_call_release(of_bound_call call) { delete call; }

@@ -1,38 +1,14 @@
 #include "onnx/entry.h"
 
-#include <exception>
-#include <new>
-
 #include "onnx/load.h"
 #include "onnx/save.h"
-
-namespace {
-
-// Runs a function, and reports its exception.
-template <class Function>
-of_status report_errors(of_onnx_report report, void* context, Function&& function) {
-  try {
-    function();
-    return OF_OK;
-  } catch (const oneflow::Error& error) {
-    report(context, error.what());
-    return error.status();
-  } catch (const std::bad_alloc&) {
-    report(context, "out of memory");
-    return OF_OUT_OF_MEMORY;
-  } catch (const std::exception& error) {
-    report(context, error.what());
-    return OF_INTERNAL_ERROR;
-  }
-}
-
-}  // namespace
+#include "side/report_errors.h"
 
 __attribute__((visibility("default"))) of_status of_onnx_library_load(const char* path,
                                                                       const of_onnx_load_options* options,
-                                                                      of_graph* result, of_onnx_report report,
+                                                                      of_graph* result, of_side_report report,
                                                                       void* context) {
-  return report_errors(report, context, [&] {
+  return oneflow::report_errors(report, context, [&] {
     const oneflow::Graph graph = oneflow::onnx::load(path, *options);
     *result = of_graph_retain(graph.get());
   });
@@ -41,9 +17,9 @@ __attribute__((visibility("default"))) of_status of_onnx_library_load(const char
 __attribute__((visibility("default"))) of_status of_onnx_library_save(of_graph graph,
                                                                       const of_onnx_save_options* options,
                                                                       const char* location, of_onnx_write write,
-                                                                      void* write_context, of_onnx_report report,
+                                                                      void* write_context, of_side_report report,
                                                                       void* context) {
-  return report_errors(report, context, [&] {
+  return oneflow::report_errors(report, context, [&] {
     const auto write_part = [&](bool is_external, std::string_view bytes) {
       oneflow::check(write(write_context, is_external, bytes.data(), bytes.size()));
     };

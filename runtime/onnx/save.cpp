@@ -51,6 +51,8 @@ Graph expanded(const Graph& graph, int64_t opset, const std::set<of_op>& refused
   return Graph(result);
 }
 
+std::span<const int32_t> written_by(const of_graph_call& call) { return {call.written, call.written_count}; }
+
 // Follows which values share memory, so that writes to it can be told from new tensors.
 class Writes {
  public:
@@ -60,23 +62,14 @@ class Writes {
     first_calls_.resize(roots_.size(), 0);
     for (size_t number = 0; number < calls.size(); ++number) {
       const of_graph_call& call = calls[number];
-      if (!call.gives_results)
-        for (const int32_t result : std::span(call.results, call.result_count))
-          if (result != first_operand(call)) first_calls_[static_cast<size_t>(result)] = number + 1;
-      const std::string_view signature = info_of(call.op).signature;
-      const bool may_alias = signature.find('(', signature.find(" -> ")) != std::string_view::npos;
-      if (call.gives_results || !may_alias) continue;
-      for (const int32_t result : std::span(call.results, call.result_count))
-        if (const int32_t operand = first_operand(call); operand >= 0 && operand != result)
-          roots_[static_cast<size_t>(result)] = roots_[static_cast<size_t>(operand)];
+      if (call.gives_results) continue;
+      for (size_t i = 0; i < call.result_count; ++i) {
+        const int32_t result = call.results[i], operand = aliased_operand(call, i);
+        if (result == operand) continue;
+        first_calls_[static_cast<size_t>(result)] = number + 1;
+        if (operand >= 0) roots_[static_cast<size_t>(result)] = roots_[static_cast<size_t>(operand)];
+      }
     }
-  }
-
-  // Returns the values to which a call writes.
-  std::vector<int32_t> of(const of_graph_call& call) const {
-    if (!call.writes) return {};
-    if (call.gives_results) return {call.results, call.results + call.result_count};
-    return {first_operand(call)};
   }
 
   // Throws Unsupported if another value with the memory of one that is written is used after a call. Those that are
@@ -100,12 +93,13 @@ class Writes {
       if (argument.kind == OF_VALUE_TENSOR || argument.kind == OF_VALUE_TENSOR_LIST)
         for (const int32_t value : std::span(argument.as.values, static_cast<size_t>(argument.count))) visit(value);
   }
-  static int32_t first_operand(const of_graph_call& call) {
-    int32_t first = -1;
-    for_each_operand(call, [&](int32_t value) {
-      if (first < 0) first = value;
-    });
-    return first;
+  // Returns the operand whose memory a result may share, or -1.
+  static int32_t aliased_operand(const of_graph_call& call, size_t result) {
+    const of_op_info info = info_of(call.op);
+    const int32_t position = info.result_aliases[info.result_count == 1 ? 0 : result];
+    if (position < 0) return -1;
+    const of_graph_argument& argument = call.arguments[position];
+    return argument.as.values[argument.kind == OF_VALUE_TENSOR_LIST ? result : 0];
   }
 
   const Graph& graph_;
@@ -129,7 +123,7 @@ void write_calls(Exporter& exporter, Refused& refused) {
     const ExportCall given(exporter, call);
     std::vector<Name> results(call.result_count);
     try {
-      for (const int32_t written : writes.of(call)) writes.check_write(written, i);
+      for (const int32_t written : written_by(call)) writes.check_write(written, i);
       results = export_call(given);
     } catch (const Error& error) {
       if (error.status() != OF_UNSUPPORTED) throw;
@@ -140,7 +134,7 @@ void write_calls(Exporter& exporter, Refused& refused) {
     }
     for (size_t k = 0; k < results.size(); ++k) exporter.set(call.results[k], results[k]);
     if (!call.gives_results)
-      for (const int32_t written : writes.of(call)) exporter.set(written, results[0]);
+      for (const int32_t written : written_by(call)) exporter.set(written, results[0]);
   }
 }
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from codegen.definitions import Definitions
 from codegen.load import definition_files, load
-from codegen.model import Definitions
 
 HERE = Path(__file__).parent
 FIXTURES = HERE / "fixtures"

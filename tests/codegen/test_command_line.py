@@ -105,6 +105,36 @@ def test_explain_takes_overloads_and_public_names(root: Path, capsys: pytest.Cap
     assert capsys.readouterr().err == "unknown operator 'gellu'; did you mean 'gelu'?\n"
 
 
+def test_explain_prints_classes_and_their_members(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(root, "explain", "Counter") == 0
+    out = capsys.readouterr().out
+    for part in (
+        "opdefs/counters.yaml:9:3",
+        "of_counter, of_counter_retain() and of_counter_release() count references",
+        "use an object one at a time",
+        "counter.add(amount?: Integer): this",
+        "where counter_run_all_work says so",
+        "flow.count.Counter(start: int = 0)",
+        "OneFlow::Count::Counter.new(?Integer start) -> Counter",
+        "counter.runAllAsync(fn: (...args: any[]) => any, {upTo}): Promise<Step[]>",
+        "int before",
+    ):
+        assert part in out
+    assert run(root, "explain", "count.tally") == 0
+    tally = capsys.readouterr().out
+    assert tally.startswith("count.tally\n  Counts counters.\n")
+    assert "flow.count.tally(*counters: Counter, path: str | None = None) -> Tally" in tally
+    assert run(root, "explain", "Counter.add") == 0
+    assert capsys.readouterr().out.rstrip("\n") in out
+    assert run(root, "explain", "Countr") == 1
+    assert capsys.readouterr().err == "unknown operator 'Countr'; did you mean 'Counter'?\n"
+
+
+def test_explain_says_where_a_class_is_implemented(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", "Generator"]) == 0
+    assert "of_generator_seed, runtime/capi/generators.cpp" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_new_record_has_only_problems_of_empty_fields(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["new", "foo", "--kind", kind]) == 0

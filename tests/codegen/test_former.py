@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
+from codegen.definitions import Definitions
 from codegen.errors import DefinitionError, Location
 from codegen.explain import explain_text
 from codegen.former import check_formers, former_arguments, stored_text
 from codegen.load import load_text
-from codegen.model import Definitions, FormerOperator, Word
+from codegen.model import FormerOperator, Word
 from codegen.reader import Report
 from codegen.restrict import restrict
 from codegen.signature import parse

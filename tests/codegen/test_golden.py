@@ -10,7 +10,7 @@ import shutil
 import pytest
 
 from codegen import discover, emit
-from codegen.model import Definitions
+from codegen.definitions import Definitions
 from tests.codegen.conftest import GOLDEN
 
 

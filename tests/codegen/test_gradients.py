@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
 import pytest
 
+from codegen.as_program import OperatorTable
+from codegen.definitions import Definitions
 from codegen.derivative import UnknownDerivative, derivative
 from codegen.derive.gradients import From, gradient_lines, gradient_rules, saved_names
 from codegen.derive.report import How, how, report
 from codegen.errors import DefinitionError
 from codegen.expression import Variable, parse_node
 from codegen.kernels import ElementwiseKernel
+from codegen.kinds.elementwise import Elementwise
 from codegen.load import definition_files, load, load_text
-from codegen.model import Definitions
+from codegen.model import Op
+from codegen.program import Program
 from codegen.targets.cpu.printing import CpuPrinter
+from codegen.types import Argument
 from tests.codegen.conftest import REPOSITORY
 from tests.codegen.test_intrinsics import evaluate
 
@@ -164,3 +170,17 @@ def test_mistakes_in_the_column(column: str, says: str) -> None:
 def test_the_column_replaces_what_is_derived() -> None:
     definitions = load_text(RECORD.format('    why: a test\n    input: "twice(grad)"'))
     assert list(gradient_lines(definitions.by_name["twice"], definitions)) == ["input: twice(grad)"]
+
+
+def test_kinds_are_asked_once_for_each_argument(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str]] = []
+    derived = Elementwise.adjoint
+
+    def adjoint(kind: Elementwise, op: Op, argument: Argument, table: OperatorTable) -> Mapping[str | None, Program]:
+        asked.append((op.full_name, argument.name))
+        return derived(kind, op, argument, table)
+
+    monkeypatch.setattr(Elementwise, "adjoint", adjoint)
+    load(definition_files(REPOSITORY))
+    assert ("atan2", "other") in asked
+    assert len(asked) == len(set(asked))

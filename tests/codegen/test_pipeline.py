@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from codegen import discover, pipeline
+from codegen.definitions import Definitions
 from codegen.errors import DefinitionError, TargetError
-from codegen.model import Definitions
 from codegen.target import Output, Target
 from tests.codegen.conftest import FIXTURES, REPOSITORY
 

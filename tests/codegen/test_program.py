@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 
 from codegen import base_types
+from codegen.answers import Gives, RulePrograms
+from codegen.definitions import Definitions
 from codegen.errors import Location, TextError
-from codegen.kinds.kind import Gives, RulePrograms
-from codegen.model import Definitions, Op, Type
-from codegen.program import OperatorCall, Program, parse
+from codegen.model import Op, OperatorCall, called_in
+from codegen.program import Program, parse
 from codegen.program_functions import INTEGERS, TENSOR, TENSORS
 from codegen.resolve import Scope, resolve
 from codegen.targets.runtime.programs import function_of
+from codegen.types import Type
 from tests.codegen.conftest import REPOSITORY
 
 AT = Location("x.yaml", 1, 1)
@@ -69,6 +71,24 @@ def resolved(text: str, definitions: Definitions, *results: Type) -> Program:
         ("for i in dims: pass", 15, "'pass' is not a statement of a program"),
         ("x = n\nx = 2\nreturn exp(input)", 10, "'x' is a name already"),
         ("x = n\nif keep:\n  x = 2.5\nreturn exp(input)", 21, "'x' is int, and cannot become float"),
+        ("if keep:\n  x = n\nreturn roll(input, x)", 36, "'x' has a value in only one branch of the if statement"),
+        (
+            "if keep:\n  x = n\nelif n > 1:\n  y = 1\nelse:\n  x = 2\nreturn roll(input, x)",
+            70,
+            "'x' has a value in only one branch of the if statement",
+        ),
+        (
+            "if keep:\n  x = n\nelse:\n  x = 2.5\nreturn mul(input, x)",
+            51,
+            "'x' has no value after the if statement, whose branches give it int and float",
+        ),
+        (
+            "if keep:\n  x = m\nelse:\n  x = m\nreturn roll(input, x)",
+            50,
+            "'x' has no value after the if statement, whose branches give it int?",
+        ),
+        ("if given(m) or keep:\n  return roll(input, m)\nreturn input", 42, "shifts of roll must be int[]"),
+        ("if keep:\n  x = 1\nelse:\n  x = 2\nx = 3\nreturn roll(input, x)", 35, "'x' is a name already"),
     ],
 )
 def test_mistakes_are_located(text: str, offset: int, says: str, known: Definitions) -> None:
@@ -79,7 +99,7 @@ def test_mistakes_are_located(text: str, offset: int, says: str, known: Definiti
 
 def test_calls_hold_the_overload_that_their_arguments_select(known: Definitions) -> None:
     program = resolved("add(max(input), sum(split(input, [n, 2])[0], dims))", known)
-    assert [op.full_name for op in program.called] == ["add", "max", "split.sizes", "sum"]
+    assert [op.full_name for op in called_in(program)] == ["add", "max", "split.sizes", "sum"]
     outer = next(program.results)[0]
     assert isinstance(outer, OperatorCall)
     assert outer.op is known.by_name["add"]
@@ -90,7 +110,7 @@ def test_calls_hold_the_overload_that_their_arguments_select(known: Definitions)
 
 def test_an_optional_argument_is_not_null_where_it_was_tested(known: Definitions) -> None:
     text = "if given(m):\n  return narrow(input, 0, m, n)\nreturn narrow(input, 0, m if given(m) else 0, n)"
-    assert [op.full_name for op in resolved(text, known).called] == ["narrow"]
+    assert [op.full_name for op in called_in(resolved(text, known))] == ["narrow"]
 
 
 PRINTED = [
@@ -176,6 +196,51 @@ OF_COMPACT void f(ProgramBody& body) {
   return body.give(body.call(mul, std::move(x), 1.0 / p));
 }""",
     ),
+    (
+        "check(given(m) and p > 0, InvalidArgument, 'm must be given')\n"
+        "if n == 0:\n"
+        "  length = m\n"
+        "  x = input\n"
+        "  unused = 1\n"
+        "elif keep:\n"
+        "  length = 2\n"
+        "  x = exp(input)\n"
+        "  unused = 2\n"
+        "else:\n"
+        "  length = n\n"
+        "  x, places = sort(input)\n"
+        "  x = exp(x)\n"
+        "return narrow(x, 0, length, m)",
+        (TENSOR,),
+        """\
+OF_COMPACT void f(ProgramBody& body) {
+  const Tensor& input = body.tensor(0);
+  const Integer n = body.integer(2);
+  const bool keep = body.boolean(7);
+  const double p = body.real(8);
+  if (!(body.is_given(5) && p > 0))
+    fail_with(OF_INVALID_ARGUMENT, "m must be given");
+  Integer length;
+  TensorRef x;
+  if (n == 0) {
+    length = body.integer(5);
+    x = share(input);
+    const Integer unused = 1;
+  } else {
+    if (keep) {
+      length = 2;
+      x = body.call(exp, input);
+      const Integer unused = 2;
+    } else {
+      length = n;
+      TensorRef places;
+      assign(body.call<2>(sort, input), x, places);
+      x = body.call(exp, x);
+    }
+  }
+  return body.give(body.call(narrow, std::move(x), 0, std::move(length), body.integer(5)));
+}""",
+    ),
 ]
 
 
@@ -183,7 +248,7 @@ OF_COMPACT void f(ProgramBody& body) {
 def test_printed_functions(text: str, results: tuple[Type, ...], printed: str, known: Definitions) -> None:
     from dataclasses import replace
 
-    from codegen.model import Argument
+    from codegen.types import Argument
 
     def constant(op: Op) -> str:
         return op.full_name

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from codegen.definitions import Definitions
 from codegen.former import operators, stored_text
-from codegen.model import Definitions
 from tests.codegen.conftest import REPOSITORY
 
 GRAPHS = REPOSITORY / "tests" / "data" / "graphs"

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from codegen import discover, emit
+from codegen.definitions import Definitions
 from codegen.errors import TargetError
-from codegen.model import Definitions
 from codegen.restrict import restrict
 from codegen.runtime_calls import RuntimeSources
 from codegen.targets.runtime.families import OperatorSource

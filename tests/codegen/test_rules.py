@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from codegen.definitions import Definitions
 from codegen.errors import DefinitionError
 from codegen.explain import explain_text
 from codegen.load import load_text
-from codegen.model import Definitions
 from tests.codegen.conftest import FIXTURES, REPOSITORY
 
 RULE = """

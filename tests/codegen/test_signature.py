@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codegen import base_types
+from codegen.definitions import Definitions
 from codegen.errors import TextError
-from codegen.model import Alias, Argument, Definitions, Literal, Result, Signature, Type
 from codegen.signature import parse, parse_type, print_signature
+from codegen.types import Alias, Argument, Literal, Result, Signature, Type
 
 names = st.from_regex(re.compile(r"[a-z][a-z0-9]{0,3}(_[a-z0-9]{1,3})?", re.ASCII), fullmatch=True).filter(
     lambda name: name not in ("inf", "nan")

@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from codegen import discover, emit
+from codegen.definitions import Definitions, Function
 from codegen.kinds.contraction import CONTRACTIONS
 from codegen.language import Language
 from codegen.load import load_text
-from codegen.model import Definitions, Function
 from codegen.program_functions import MAPS, PROGRAM
 from codegen.target import PublicTarget
 from tests.codegen.conftest import REPOSITORY

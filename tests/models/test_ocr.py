@@ -89,7 +89,7 @@ def test_cpp_needs_no_interpreter(graphs: Path, program: Path, tmp_path: Path) -
     listed = run("ldd", program, LD_LIBRARY_PATH=str(BUILD / "lib"))
     libraries = [Path(word) for word in listed.split() if word.startswith("/")]
     assert not [each for each in libraries if "python" in each.name or "node" in each.name or "ruby" in each.name]
-    assert "liboneflow_onnx.so" not in {each.name for each in libraries}
+    assert not [each for each in libraries if each.name.startswith("liboneflow_")]
     root = tmp_path / "root"
     loader = next(each for each in libraries if each.name.startswith("ld-linux"))
     for file in libraries:

@@ -14,8 +14,8 @@ from typing import Any
 
 import oneflow_py as flow
 from codegen import base_types
+from codegen.definitions import Rule
 from codegen.load import definition_files, load
-from codegen.rules import Rule
 
 ROOT = Path(__file__).parents[2]
 

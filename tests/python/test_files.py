@@ -7,6 +7,7 @@ import gc
 import os
 import pathlib
 import struct
+import types
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -348,6 +349,14 @@ def test_no_descriptor_leaks() -> None:
 # ------------------------------------------------------------------------------------------------ errors
 
 
+def test_mappings_are_maps() -> None:
+    data = types.MappingProxyType({"a": types.MappingProxyType({"b": flow.ones(2)}), "c": flow.zeros(1)})
+    flow.save(data, "a.npz", metadata=types.MappingProxyType({"made by": "a test"}))
+    assert same({"a": {"b": flow.ones(2)}, "c": flow.zeros(1)}, flow.load("a.npz"))
+    with flow.open_file("a.npz") as file:
+        assert file.metadata == {"made by": "a test"}
+
+
 def nested(depth: int) -> Any:
     data: Any = flow.ones(1)
     for _ in range(depth):
@@ -361,7 +370,7 @@ def test_nesting_is_limited() -> None:
     cycle: dict[str, Any] = {}
     cycle["a"] = cycle
     for data in (nested(65), cycle):
-        text = "save: dictionaries and lists must not be nested more than 64 deep"
+        text = "save: data must not be nested more than 64 deep"
         raises(flow.InvalidArgument, text, lambda data=data: flow.save(data, "a.npz"))
 
 
@@ -377,12 +386,12 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
     (
         lambda: flow.save({"a\0": flow.ones(1)}, "a.npz"),
         flow.InvalidArgument,
-        "save: a key must not have a null byte, got 'a\\x00'",
+        "save: a key must not have a null byte",
     ),
     (
         lambda: flow.save({"\udcff": flow.ones(1)}, "a.npz"),
         flow.InvalidArgument,
-        "save: a key must be Unicode, got '\\udcff'",
+        "save: a key must be valid Unicode",
     ),
     (lambda: flow.save({}, 3), flow.TypeMismatch, "save: path must be str, bytes or os.PathLike, got int"),
     (lambda: flow.save({}, "a\0.npz"), flow.InvalidArgument, "save: path must not have a null byte"),
@@ -417,7 +426,7 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
     (
         lambda: flow.save({}, "a.npz", metadata={"a": 1}),
         flow.TypeMismatch,
-        "save: a value of metadata must be str, got int",
+        "save: metadata['a'] must be str, got int",
     ),
     (
         lambda: flow.save({"a.b": flow.ones(1), "a": {"b": flow.ones(1)}}, "a.npz"),
@@ -449,7 +458,7 @@ ERRORS: list[tuple[Any, type[Exception], str]] = [
         flow.DTypeError,
         "save: NumPy has no type for bfloat16; save it in a safetensors file, or convert it",
     ),
-    (lambda: flow.load("a.npz", mmap=None), flow.TypeMismatch, "load: mmap must be bool, got None"),
+    (lambda: flow.open_file("a.npz").load(mmap=1), flow.TypeMismatch, "load: mmap must be bool, got int"),
 ]
 
 

@@ -132,6 +132,17 @@ def test_writes_in_place() -> None:
     assert not graph.states
 
 
+def test_results_that_are_no_views_have_memory_of_their_own() -> None:
+    def change(x: flow.Tensor) -> tuple[flow.Tensor, flow.Tensor]:
+        values, indices = flow.topk(x, 2)
+        return values.add_(1), indices.mul_(2)
+
+    graph = agrees(change, (flow.randn(5),), (flow.randn(5),))
+    assert not graph.states
+    size = flow.graph.capture(lambda x: flow.topk(x, 2), (flow.randn(5),)).cost().peak_bytes
+    assert size == 2 * (4 + 8)
+
+
 def test_states() -> None:
     total, count = flow.zeros(2), flow.zeros(1)
 

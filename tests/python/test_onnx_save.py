@@ -182,7 +182,7 @@ def test_bad_arguments(tmp_path: Path) -> None:
         flow.onnx.save(graph, path)
     with pytest.raises(flow.TypeMismatch, match=r"^save: graph must be Graph, got int$"):
         flow.onnx.save(3, path)  # type: ignore[arg-type]
-    with pytest.raises(flow.TypeMismatch, match=r"^save: external_bytes must be an int of at least 1, got 0$"):
+    with pytest.raises(flow.TypeMismatch, match=r"^save: external_bytes must be a positive int, got 0$"):
         flow.onnx.save(graph, path, external_bytes=0)
     with pytest.raises(flow.FileError):
         flow.onnx.save(graph, tmp_path / "none" / "model.onnx", opset=18)

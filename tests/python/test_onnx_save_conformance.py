@@ -30,8 +30,8 @@ UNSUPPORTED = {
     "view_as_complex": COMPLEX, "view_as_real": COMPLEX,
     "digamma": FUNCTION, "erfinv": FUNCTION, "gcd": FUNCTION, "i0": FUNCTION, "lcm": FUNCTION, "lgamma": FUNCTION,
     "polygamma": FUNCTION, "special.i1": FUNCTION, "special.zeta": FUNCTION, "cummax": FUNCTION, "cummin": FUNCTION,
-    "cumprod": FUNCTION, "cumprod_slope": FUNCTION, "product_of_others": FUNCTION, "logcumsumexp": FUNCTION,
-    "as_strided": FUNCTION,
+    "cumprod": FUNCTION, "cumprod_slope": FUNCTION, "exclusive_cumprod": FUNCTION, "product_of_others": FUNCTION,
+    "logcumsumexp": FUNCTION, "as_strided": FUNCTION,
     "einsum": LABEL, "mode": FUNCTION, "add_windows": VIEW, "nn.functional.fold": VIEW, "select_scatter": VIEW,
     "slice_scatter": VIEW, "diagonal_scatter": VIEW,
 }  # fmt: skip

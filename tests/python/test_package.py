@@ -139,7 +139,12 @@ def test_contents(dist: Path) -> None:
         typed = ["oneflow_py/__init__.py", "oneflow_py/__init__.pyi", "oneflow_py/py.typed"]
         assert {*notices, *libraries, *typed} <= set(names)
         assert len([name for name in names if name.startswith("oneflow_py/_native.") and name.endswith(".so")]) == 1
-        assert not [name for name in names if "oneflow_devices" in name or name.endswith((".cpp", ".h", ".a"))]
+        headers = {name for name in names if name.startswith("oneflow_py/include/oneflow/")}
+        assert {
+            f"oneflow_py/include/oneflow/{name}" for name in ("oneflow.hpp", "operators.hpp", "pybind11.h")
+        } <= headers
+        others = set(names) - headers
+        assert not [name for name in others if "oneflow_devices" in name or name.endswith((".cpp", ".h", ".a"))]
         probe = ZipFile(wheel).getinfo("oneflow_py/lib/oneflow-probe")
         assert stat.S_IMODE(probe.external_attr >> 16) == 0o755
         assert wheel.stat().st_size <= 6_000_000

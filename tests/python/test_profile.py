@@ -146,6 +146,24 @@ def test_errors_end_the_profile() -> None:
     record()
 
 
+def test_an_error_of_the_end_is_raised_unless_the_block_has_failed() -> None:
+    with pytest.raises(flow.InvalidArgument, match="profile"), flow.profile() as p:
+        p.__exit__(None, None, None)
+    with pytest.raises(KeyError), flow.profile() as p:
+        raise KeyError(p.__exit__(None, None, None))
+
+
+def test_arguments_that_are_too_many() -> None:
+    text = "^profile: takes at most 0 positional arguments, got 1$"
+    with pytest.raises(flow.TypeMismatch, match=text):
+        flow.profile(3)  # type: ignore[call-arg]
+
+
+def test_programs_do_not_create_profiles() -> None:
+    with pytest.raises(flow.TypeMismatch, match=r"^Profile: profiles are made by profile\(\.\.\.\)$"):
+        flow.Profile()
+
+
 def test_profiles_end_with_their_object() -> None:
     p = flow.profile()
     p.__enter__()

@@ -16,12 +16,14 @@ from typing import Any
 
 import torch
 
+from codegen.definitions import Definitions
+from codegen.dtypes import ResultRule
 from codegen.kinds.composite import Composite
 from codegen.kinds.contraction import Contraction
 from codegen.kinds.fold import Fold
 from codegen.kinds.view import View
 from codegen.load import load
-from codegen.model import Definitions, Op, ResultRule
+from codegen.model import Op
 from tests.vectors import calls, encode, equations, oracle, sample
 from tests.vectors.layouts import LAYOUTS, LaidOut, contiguous
 

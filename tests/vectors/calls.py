@@ -10,12 +10,15 @@ from typing import Any
 import torch
 
 from codegen import base_types
+from codegen.definitions import Definitions
+from codegen.dtypes import DTypeSet
+from codegen.examples import Call, Name, TensorLiteral
 from codegen.kinds.collective import Collective
 from codegen.kinds.elementwise import Elementwise
 from codegen.kinds.fold import Fold
 from codegen.kinds.generator import Generator
 from codegen.kinds.reduction import Reduction
-from codegen.model import Call, Definitions, DTypeSet, Name, Op, TensorLiteral
+from codegen.model import Op
 from tests.vectors import oracle
 
 Arguments = dict[str, Any]

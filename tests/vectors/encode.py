@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from codegen import base_types
-from codegen.model import Type
+from codegen.types import Type
 from tests.vectors.layouts import LaidOut
 
 DTYPE_NAMES = {

@@ -17,8 +17,9 @@ from typing import Any
 
 import torch
 
+from codegen.definitions import Definitions
 from codegen.load import load
-from codegen.model import Definitions, Op
+from codegen.model import Op
 from tests.vectors import calls, encode, equations, oracle
 from tests.vectors.__main__ import fingerprint, laid_out, tensors_in, values_of
 

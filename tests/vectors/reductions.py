@@ -104,6 +104,13 @@ def product_of_others(input: torch.Tensor, dim: int | None = None) -> torch.Tens
     )
 
 
+def exclusive_cumprod(input: torch.Tensor, dim: int) -> torch.Tensor:
+    if input.ndim == 0 or input.shape[dim] == 0:
+        return torch.ones_like(input)
+    first, *_ = xs = input.unbind(dim)
+    return torch.stack([torch.stack([torch.ones_like(first), *xs[:i]]).prod(0) for i in range(len(xs))], dim)
+
+
 def cumprod_slope(weights: torch.Tensor, input: torch.Tensor, dim: int) -> torch.Tensor:
     """Returns the gradient of cumprod as the sum over all pairs of an element and a result from there on."""
     if weights.shape != input.shape:

@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-# A device is a folder with the sources of a plugin, and the accelerator of the tests. `grid` is shared by two devices.
+# A device is a folder with the sources of a plugin, and the accelerator of the tests. `grid` and `shared` have none.
 ROOMS = (ROOT / "runtime" / "devices").iterdir()
 DEVICES = {room.name for room in ROOMS if any(room.rglob("plugin.cpp"))} | {"accel"}
 NAME = re.compile(rf"(?<![a-z])({'|'.join(sorted(DEVICES))})(?![a-z])", re.IGNORECASE)

@@ -20,6 +20,8 @@ FLOORS = [
     ["capi"],
     ["objects"],
 ]
+# The rooms of the floor of graphs; `graph` is graph.h with graph.cpp.
+ROOMS = [["program"], ["capture", "report"], ["graph"], ["session"], ["passes"]]
 HEIGHT = {name: height for height, names in enumerate(FLOORS) for name in names}
 INCLUDE = re.compile(r'^\s*#\s*include\s+[<"]([^">]+)[">]', re.MULTILINE)
 
@@ -39,6 +41,19 @@ def test_floors_include_only_lower_floors(floor: str) -> None:
         for name in included(path):
             other = name.removeprefix("runtime/").split("/")[0]
             if other in HEIGHT and HEIGHT[other] > HEIGHT[floor]:
+                wrong.append(f"{path.relative_to(ROOT)} includes {name}")
+    assert not wrong
+
+
+def test_rooms_of_graphs_include_only_lower_rooms() -> None:
+    heights = {name: height for height, names in enumerate(ROOMS) for name in names}
+    assert {path.stem for path in (RUNTIME / "graph").iterdir()} == {*heights, "README"}
+    wrong = []
+    for path in sources(RUNTIME / "graph"):
+        room = Path(path.relative_to(RUNTIME / "graph").parts[0]).stem
+        for name in included(path):
+            floor, *rest = Path(name).with_suffix("").parts
+            if floor == "graph" and rest[0] != room and heights[rest[0]] >= heights[room]:
                 wrong.append(f"{path.relative_to(ROOT)} includes {name}")
     assert not wrong
 
@@ -85,9 +100,14 @@ def test_no_language_is_named_outside_its_folders() -> None:
     assert not wrong
 
 
-def test_the_onnx_library_is_a_program_over_the_public_interface() -> None:
+def side_libraries() -> list[str]:
+    return [path.parent.name for path in RUNTIME.glob("*/CMakeLists.txt") if "add_side_library(" in path.read_text()]
+
+
+@pytest.mark.parametrize("library", side_libraries())
+def test_side_libraries_are_programs_over_the_public_interface(library: str) -> None:
     wrong = []
-    for path in sources(RUNTIME / "onnx"):
+    for path in [*sources(RUNTIME / library), *sources(RUNTIME / "side")]:
         for name in included(path):
             if name.removeprefix("runtime/").split("/")[0] in HEIGHT:
                 wrong.append(f"{path.relative_to(ROOT)} includes {name}")

@@ -1,4 +1,4 @@
-"""Tests the guides that add an operator, a kind and an attribute type, which all languages then have.
+"""Tests the guides that add an operator, a kind, an attribute type and a class, which all languages then have.
 
 Follows them in a scratch clone, whose files `make test` generates. `make test-long` compiles it, too: a new type
 changes a header that half of the runtime includes.
@@ -79,6 +79,7 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     follow(clone, "type")
     follow(clone, "kind")
+    follow(clone, "class")
 
     guide = (ROOT / "docs" / "guides" / "add-an-operator.md").read_text()
     record = re.search(r"```yaml\n(.*?)```", guide, re.DOTALL)
@@ -95,10 +96,40 @@ def test_only_the_definition_file_changed(scratch: Path) -> None:
     assert run(["git", "status", "--porcelain"], scratch).split() == changed
 
 
-@pytest.mark.parametrize(("name", "files"), [("kind", 4), ("type", 9)])
-def test_a_kind_and_a_type_take_few_files(scratch: Path, name: str, files: int) -> None:
+@pytest.mark.parametrize(("name", "files"), [("kind", 4), ("type", 9), ("class", 3)])
+def test_each_takes_few_files(scratch: Path, name: str, files: int) -> None:
     found = run(["git", "log", "--format=%H", "--grep", f"^a {name}$"], scratch).split()
     assert len(run(["git", "show", "--name-only", "--format=", found[0]], scratch).split()) == files
+
+
+@pytest.mark.parametrize("pattern", ["__init__.pyi", "classes.d.ts", "classes.rbs", "objects.cpp", "counters.md"])
+def test_new_class_is_in_generated_files(scratch: Path, pattern: str) -> None:
+    generated = [path for path in scratch.rglob(pattern) if "generated" in path.parts]
+    assert any("Counter" in path.read_text() for path in generated), f"no generated {pattern} mentions it"
+
+
+def built(scratch: Path, compiler: list[str], source: Path) -> list[str]:
+    """Returns the command that runs a program in C or C++."""
+    include = [f"-I{scratch / 'runtime' / folder}" for folder in ("include", "generated/include")]
+    library = [f"-L{scratch / 'build' / 'lib'}", "-loneflow", f"-Wl,-rpath,{scratch / 'build' / 'lib'}"]
+    program = str(source.with_suffix(""))
+    run([*compiler, "-Wall", "-Wextra", "-Werror", *include, str(source), *library, "-o", program], scratch)
+    return [program]
+
+
+@compiled
+@pytest.mark.parametrize("fence", ["c", "cpp", "python", "javascript", "ruby"])
+def test_programs_with_a_new_class_print_their_comments(scratch: Path, fence: str, tmp_path: Path) -> None:
+    guide = (ROOT / "docs" / "guides" / "add-a-class.md").read_text().partition("## 4.")[2]
+    (text,) = re.findall(rf"```{fence}\n(.*?)```", guide, re.DOTALL)
+    expected = re.findall(r"(?:#|//|/\*) (.*?)(?: \*/)?\n", text)
+    source = tmp_path / f"program.{fence}"
+    source.write_text(text)
+    if fence in ("c", "cpp"):
+        command = built(scratch, ["cc", "-std=c11"] if fence == "c" else ["c++", "-std=c++20"], source)
+    else:
+        command = [*PROGRAMS["js" if fence == "javascript" else fence][:-1], text]
+    assert run(command, scratch / "bindings" / "js" if fence == "javascript" else scratch).splitlines() == expected
 
 
 FADE = {
@@ -195,3 +226,12 @@ def test_several_results_of_different_types(scratch: Path, language: str) -> Non
     assert found[:3] == [89700, 150.0, 300]
     assert "int64" in found[3]
     assert found[4:] == [0.0, 1.0]
+
+
+def test_the_guide_to_languages_names_all_functions_of_an_of_language() -> None:
+    header = (ROOT / "runtime" / "include" / "oneflow" / "objects.h").read_text()
+    (members,) = re.findall(r"typedef struct of_language \{(.*?)^\} of_language;", header, re.DOTALL | re.MULTILINE)
+    functions = re.findall(r"\(\*(\w+)\)\(", members)
+    guide = (ROOT / "docs" / "guides" / "add-a-language.md").read_text()
+    assert [name for name in functions if f"`{name}`" not in guide] == []
+    assert f"{len(functions)} functions, {len(re.findall(r'_word;|too_large;', members))} words" in guide

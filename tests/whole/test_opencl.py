@@ -130,13 +130,13 @@ def test_plugins_are_built_from_their_folders_shared_kernels_and_installed_heade
     read = {Path(os.path.normpath(build / line.strip())) for line in listed.splitlines() if line.startswith("    ")}
     own = [path for path in read if path.is_relative_to(ROOT)]
     devices = ROOT / "runtime" / "devices"
-    places = (devices / plugin, devices / "grid", BUILD / "installed-headers", build)
+    places = (devices / plugin, devices / "grid", devices / "shared", BUILD / "installed-headers", build)
     assert own
     assert [path for path in own if not any(path.is_relative_to(place) for place in places)] == []
 
 
 def test_plugin_is_configured_from_its_folder_the_shared_kernels_and_installed_headers(tmp_path: Path) -> None:
-    for name in ("opencl", "grid"):
+    for name in ("opencl", "grid", "shared"):
         shutil.copytree(ROOT / "runtime" / "devices" / name, tmp_path / "devices" / name)
     headers = tmp_path / "installed"
     subprocess.run(["cmake", "--install", BUILD, "--prefix", headers], check=True, capture_output=True)

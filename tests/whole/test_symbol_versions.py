@@ -27,7 +27,9 @@ def readelf(option: str, path: Path) -> str:
 
 
 def test_there_is_a_payload() -> None:
-    assert {"liboneflow.so.0", "liboneflow_onnx.so", "oneflow-probe"} <= {path.name for path in BINARIES}
+    assert {"liboneflow.so.0", "liboneflow_draw.so", "liboneflow_onnx.so", "oneflow-probe"} <= {
+        path.name for path in BINARIES
+    }
 
 
 @pytest.mark.parametrize("path", BINARIES, ids=lambda path: str(path.relative_to(PAYLOAD)))

@@ -2,6 +2,7 @@
 
 /** What stands for a tensor without being one: nested arrays, typed arrays, numbers. */
 
+const {makeTensor} = require('./create');
 const dtypes = require('./dtypes');
 const {rewording} = require('./errors');
 const {shapeOf, eachLeaf} = require('./nested');
@@ -50,7 +51,6 @@ class ArrayReader {
 
   /** Makes a tensor as tensor() does, but of int64 for integers where integers are wanted, such as indices. */
   makeTensor(value, argument) {
-    const {makeTensor} = require('./create'); // which needs the operators, and they need this module
     const areIntegers = argument.takesIntegers && !ArrayBuffer.isView(value) && holdsIntegers(value);
     return makeTensor(value, {dtype: areIntegers ? 'int64' : undefined, device: this.device});
   }

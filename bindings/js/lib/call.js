@@ -3,7 +3,6 @@
 /** Calls of operators: selects the overload, runs the call once, and converts the results. */
 
 const native = require('./native');
-const {ArrayReader} = require('./arrayLike');
 const dtypes = require('./dtypes');
 const frame = require('./frame');
 const {makeError, traced} = require('./errors');
@@ -22,9 +21,13 @@ const OK = 0;
  * function call) and the array of arguments that the user passed.
  */
 class PublicFunction {
-  /** Makes the function of `record`, an entry of the generated table. Errors name it `name`. */
-  constructor(record, name = record.name) {
+  /**
+   * Makes the function of `record`, an entry of the generated table. Errors name it `name`. `Reader` is the class that
+   * reads what stands for tensors; without it, nothing does.
+   */
+  constructor(record, name = record.name, Reader = undefined) {
     this.name = name;
+    this.Reader = Reader;
     this.overloads = record.overloads.map((overload) => new Overload(overload, this.name));
     this.inPlaceOverloads = this.overloads.filter((overload) => overload.hasInPlace);
     /** Whether tensors, each followed by its labels, may replace the equation and its operands. */
@@ -105,10 +108,10 @@ class PublicFunction {
     const possible = isInFront ? overloads.filter((each) => each.startOfItems(receiver) === at) : overloads;
     const found = select(possible, receiver, positional, options);
     if (!(found instanceof Refusal)) return {...found, out, requiresGrad: flagOf(found.overload, requiresGrad)};
-    if (!readsArrays) throw found.toError();
+    if (!readsArrays || this.Reader === undefined) throw found.toError();
     // Tensors, numbers and arrays told the overloads apart; now arrays and numbers stand for tensors, too.
     const values = options === null ? positional : [...positional, ...Object.values(options)];
-    const arrays = new ArrayReader(receiver === undefined ? values : [receiver]);
+    const arrays = new this.Reader(receiver === undefined ? values : [receiver]);
     const second = select(possible, receiver, positional, options, arrays);
     if (second instanceof Refusal) throw second.toError();
     return {...second, out, requiresGrad: flagOf(second.overload, requiresGrad)};

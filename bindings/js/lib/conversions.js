@@ -6,7 +6,7 @@ const devices = require('./devices');
 const dtypes = require('./dtypes');
 const {makeError} = require('./errors');
 const native = require('./native');
-const {cast, toDevice} = require('./operators');
+const {cast, toDevice} = require('./casting');
 const {liveSlot} = require('./tensor');
 
 /** Returns the function that converts its receiver to a dtype; a receiver that has the dtype already is the result. */

@@ -10,7 +10,7 @@ const {MAX_RANK, shapeOf, eachLeaf, innermostKind, pathOf} = require('./nested')
 const {isTensor, isPlainObject, liveSlot, wrapSlot, describe} = require('./tensor');
 const {isFloat, isNumber, partsOf} = require('./scalars');
 const {suggestion} = require('./suggestion');
-const {cast, toDevice} = require('./operators');
+const {cast, toDevice} = require('./casting');
 
 /** The options of tensor() by name, with their types. */
 const OPTIONS = new Map(Object.entries({

@@ -5,6 +5,7 @@
 const util = require('node:util');
 const native = require('./native');
 const frame = require('./frame');
+const {ArrayReader} = require('./arrayLike');
 const {makeError} = require('./errors');
 const {PublicFunction} = require('./call');
 const {describe, exact} = require('./tensor');
@@ -32,7 +33,7 @@ const planner = (name) => new PublicFunction({
     takesOptimize('bool', 'boolean'),
     takesOptimize('pair[]', 'array of pairs of integers', 'pair of integers'),
   ],
-});
+}, name, ArrayReader);
 
 const pathPlanner = planner('einsumPath');
 const expressionPlanner = planner('einsumExpression');
@@ -46,7 +47,7 @@ const caller = new PublicFunction({
     results: [''],
     out: true,
   }],
-});
+}, 'einsum', ArrayReader);
 
 /** Binds the arguments to a planner and plans the contraction. Returns the slot of the expression in the addon. */
 function plan(callable, args) {

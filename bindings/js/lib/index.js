@@ -11,6 +11,7 @@ const devices = require('./devices');
 const classes = require('../generated/classes');
 const settings = require('./settings');
 const gradients = require('./autograd');
+const extension = require('./extension');
 const {gradcheck} = require('./gradcheck');
 const {makeTensor} = require('./create');
 const {allclose, equal, installComparisons} = require('./comparison');
@@ -20,10 +21,8 @@ const {installElsewhere} = require('./elsewhere');
 const {einsumPath, einsumExpression} = require('./expression');
 const {functionsByName, installMethods} = require('./operators');
 const {setPrintOptions, toText} = require('./printing');
-const files = require('./files');
-const {graph} = require('./graph');
-const {onnx} = require('./onnx');
-const {profile} = require('./profile');
+require('./additions');
+const {setTensorMaker} = require('./object');
 const reading = require('./read');
 const {Float} = require('./scalars');
 const {
@@ -161,12 +160,10 @@ const flow = {
   tidy,
   keep,
   setPrintOptions,
-  profile,
-  ...files,
-  graph,
-  onnx,
+  ...extension,
 };
 
+setTensorMaker(makeTensor);
 installElsewhere(flow, Tensor.prototype);
 
 module.exports = flow;

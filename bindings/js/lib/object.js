@@ -2,9 +2,10 @@
 
 /** The base class of the objects that the runtime has: the classes of generated/classes.js. */
 
+const {fileURLToPath} = require('node:url');
 const util = require('node:util');
 const native = require('./native');
-const {makeError} = require('./errors');
+const {makeError, traced} = require('./errors');
 const {describe, isPlainObject, isTensor, slotOf: slotOfTensor, wrapSlot} = require('./tensor');
 
 /** The key that the constructor requires to take a slot instead of arguments. */
@@ -24,7 +25,8 @@ class NativeObject {
   #slot;
 
   /** Creates an object with the constructor at a position of the table, or over the slot that follows KEY. */
-  constructor(Class, method, args) {
+  constructor(Class, method, args, madeBy) {
+    if (args[0] !== KEY && method < 0) throw makeError('TypeMismatch', `${Class.name}: ${madeBy}`);
     this.#slot = args[0] === KEY ? args[1] : native.construct(method, 0, ...args);
     native.own(this, this.#slot);
     Object.defineProperty(this, 'uncloneable', {value: Class.uncloneable, enumerable: true});
@@ -76,9 +78,10 @@ function nameOf(object) {
   return 'object';
 }
 
-/** Returns the text of an object: the fields of its state, for a class with one. */
+/** Returns the text of an object: that of its property for it, or the fields of its state. */
 function describeState(object) {
-  const {getState} = classes.get(nameOf(object));
+  const {getState, text} = classes.get(nameOf(object));
+  if (text !== undefined) return typeof object[text] === 'function' ? object[text]() : object[text];
   if (getState === undefined) return nameOf(object);
   const fields = Object.entries(object[getState]()).map(([name, value]) => `${name} ${value}`);
   return `${nameOf(object)}(${fields.join(', ')})`;
@@ -103,9 +106,82 @@ function invoke(Class, object, method, name, args) {
   return native.invoke(method, liveSlot(Class, object, name), ...args);
 }
 
-/** Makes a class known. A class with a state names the methods that get and set it. */
-function register(Class, getState, setState) {
-  classes.set(Class.name, {Class, getState});
+/** Calls the method at a position of the table on another thread. Returns a promise. */
+async function invokeAsync(Class, object, method, name, args) {
+  return start(method, liveSlot(Class, object, name), args);
+}
+
+/** Calls the function at a position of the table. */
+const call = (method, args) => native.invoke(method, 0, ...args);
+
+/** Calls the function at a position of the table on another thread. Returns a promise. */
+const callAsync = async (method, args) => start(method, 0, args);
+
+/**
+ * Starts a call on another thread. Returns a promise, which is rejected when the option `signal` is aborted: the work
+ * then ends as soon as it can.
+ */
+function start(method, slot, args) {
+  const {signal, ...options} = isPlainObject(args.at(-1)) ? args.at(-1) : {};
+  if (!isInstance(signal, AbortSignal)) return traced(native.invokeAsync(method, slot, undefined, ...args));
+  signal.throwIfAborted();
+  const others = Object.keys(options).length > 0 ? [options] : [];
+  const ending = native.makeEnding();
+  const work = traced(native.invokeAsync(method, slot, ending, ...args.slice(0, -1), ...others));
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      native.end(ending);
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', abort, {once: true});
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+/**
+ * Calls `body` with an object that `create` makes, between the methods of its context at two positions of the table.
+ * Returns what `finish` makes of the object and the result of `body`; a promise of it if `body` returns one.
+ */
+function within(Class, name, [enter, leave], body, create, finish = (object) => object) {
+  if (typeof body !== 'function') {
+    throw makeError('TypeMismatch', `${name}: body must be function, got ${describe(body)}`);
+  }
+  const object = create();
+  invoke(Class, object, enter, name, []);
+  const end = (value) => {
+    invoke(Class, object, leave, name, []);
+    return finish(object, value);
+  };
+  const fail = (error) => {
+    try {
+      end();
+    } catch {
+      // The error of the body is more important than an error of the end.
+    }
+    throw error;
+  };
+  let result;
+  try {
+    result = body(object);
+  } catch (error) {
+    fail(error);
+  }
+  return typeof result?.then === 'function' ? Promise.resolve(result).then(end, fail) : end(result);
+}
+
+/**
+ * Makes a class known. A class with a state names the methods that get and set it, one with a text the property or
+ * method of that, one of maps the property with the keys and the method that gets an item, one with equality the
+ * property by which objects are equal.
+ */
+function register(Class, {getState, setState, text, keys, get, equality} = {}) {
+  if (equality !== undefined) {
+    Class.prototype.equals = function equals(other) {
+      return isObject(other) && other instanceof Class && this[equality] === other[equality];
+    };
+  }
+  if (keys !== undefined) addItems(Class.prototype, keys, get);
+  classes.set(Class.name, {Class, getState, text});
   const instead = getState === undefined ? '' : `: send x.${getState}() instead`;
   /** A value that cannot be cloned: structuredClone() and postMessage() fail on it, and quote its description. */
   Class.uncloneable = Symbol(`A oneflow ${Class.name} stays on its thread${instead}; it`);
@@ -120,6 +196,17 @@ function register(Class, getState, setState) {
   }
 }
 
+/** Gives the objects of a class that are maps what a Map has. */
+function addItems(prototype, keys, get) {
+  Object.defineProperty(prototype, 'size', {configurable: true, get() { return this[keys].length; }});
+  prototype.has = function has(key) {
+    return this[keys].includes(key);
+  };
+  prototype[Symbol.iterator] = function* entries() {
+    for (const key of this[keys]) yield [key, this[get](key)];
+  };
+}
+
 /** Returns the object of the process that a constant of the table stands for. */
 function makeConstant(Class, name) {
   const object = new Class(KEY, native.constant(name));
@@ -127,17 +214,86 @@ function makeConstant(Class, name) {
   return object;
 }
 
+/** The classes of records with a text, by their names. */
+const records = new Map();
+
+/** Makes a class of records whose text is the field `text`. */
+function makeRecord(name, text) {
+  const Class = {
+    [name]: class {
+      constructor(key, fields) {
+        if (key !== KEY) throw makeError('TypeMismatch', `${name}: objects of this class cannot be created`);
+        Object.assign(this, fields);
+        Object.freeze(this);
+      }
+
+      toString() {
+        return this[text].trimEnd();
+      }
+    },
+  }[name];
+  records.set(name, Class);
+  return Class;
+}
+
+/** Returns the minimum, the maximum or -1, and the step of a range of sizes; or what it must be. */
+function rangeOf(range) {
+  if (range !== undefined && !isPlainObject(range)) return `be object, got ${describe(range)}`;
+  const {min = 1, max = Infinity, step = 1, ...others} = range ?? {};
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) return `have only min, max and step, got ${unknown}`;
+  const isValid = Number.isSafeInteger(min) && Number.isSafeInteger(step) && step >= 1 &&
+    (max === Infinity || Number.isSafeInteger(max)) && min >= 0 && max >= min;
+  return isValid ? [min, max === Infinity ? -1 : max, step] : 'have integers min <= max and step >= 1';
+}
+
+/** Returns whether a value is an instance of a class; false for a Proxy whose trap throws, or which is revoked. */
+function isInstance(value, Class) {
+  try {
+    return value instanceof Class;
+  } catch {
+    return false;
+  }
+}
+
+/** Returns the path that a string or a URL stands for, in an array; null for other values; or what it must be. */
+function pathOf(value) {
+  if (typeof value === 'string') return [value];
+  if (!isInstance(value, URL)) return null;
+  return value.protocol === 'file:' ? [fileURLToPath(value)] : `be a file: URL, got ${value.protocol}`;
+}
+
+/** Returns an object of a class over a slot, which it owns from now on. */
+const wrapObject = (name, slot) => new (classes.get(name).Class)(KEY, slot);
+
+/** The function that makes a tensor of an array or a number. */
+let makeTensor;
+
 native.setHost({
   describe,
   /** Returns the slot of an object, the name of the class of a disposed one, the entries of a map, or null. */
   identify(value) {
     if (isTensor(value)) return slotOfTensor(value) || 'Tensor';
     if (isObject(value)) return slotOf(value) || nameOf(value);
-    if (value instanceof Map) return [...value];
+    if (isInstance(value, Map)) return [...value];
     return isPlainObject(value) ? Object.entries(value) : null;
   },
+  path: pathOf,
+  range: rangeOf,
+  /** Returns the slot of a tensor that is made of an array or a number. */
+  tensor: (value) => slotOfTensor(makeTensor(value)),
+  warn: (text) => process.emitWarning(text, 'OneFlowWarning'),
+  wrapRecord: (name, fields) => (records.has(name) ? new (records.get(name))(KEY, fields) : fields),
   wrapTensor: wrapSlot,
-  wrapObject: (name, slot) => new (classes.get(name).Class)(KEY, slot),
+  wrapObject,
 });
 
-module.exports = {NativeObject, invoke, isObject, liveSlot, makeConstant, register};
+/** Sets the function that makes a tensor of an array or a number: it is in a module that needs this one. */
+function setTensorMaker(make) {
+  makeTensor = make;
+}
+
+module.exports = {
+  NativeObject, call, callAsync, invoke, invokeAsync, isObject, liveSlot, makeConstant, makeRecord, register,
+  setTensorMaker, within, wrapObject,
+};

@@ -3,23 +3,18 @@
 /** The public functions and methods of the generated table of operators. */
 
 const {functions} = require('../generated/functions');
+const {ArrayReader} = require('./arrayLike');
 const {PublicFunction} = require('./call');
 
 /** Returns a function that returns the in-place form of a function, which errors name. It is made when first called. */
 function inPlaceForm(record) {
   let form;
-  return () => (form ??= new PublicFunction(record, record.inPlaceName));
+  return () => (form ??= new PublicFunction(record, record.inPlaceName, ArrayReader));
 }
 
 const operators = functions.map((record) => (
-  {...record, callable: new PublicFunction(record), inPlace: inPlaceForm(record)}
+  {...record, callable: new PublicFunction(record, record.name, ArrayReader), inPlace: inPlaceForm(record)}
 ));
-const byName = new Map(operators.map((operator) => [operator.name, operator.callable]));
-
-/** The operators that other modules of this package call. */
-const cast = (tensor, dtype) => byName.get('cast').call(undefined, [tensor, dtype]);
-const castAsync = (tensor, dtype) => byName.get('cast').callAsync(undefined, [tensor, dtype]);
-const toDevice = (tensor, device) => byName.get('toDevice').call(undefined, [tensor, device]);
 
 /** Sets the name of a function, which stack traces and `util.inspect` show, and returns the function. */
 const named = (name, fn) => Object.defineProperty(fn, 'name', {value: name, configurable: true});
@@ -70,4 +65,4 @@ function installMethods(prototype, check) {
   }
 }
 
-module.exports = {cast, castAsync, toDevice, functionsByName, installMethods};
+module.exports = {functionsByName, installMethods};

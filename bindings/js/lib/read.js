@@ -8,7 +8,7 @@ const {collectGarbage} = require('./garbage');
 const dtypes = require('./dtypes');
 const {makeError, traced} = require('./errors');
 const {liveSlot} = require('./tensor');
-const {cast, castAsync} = require('./operators');
+const {cast, castAsync} = require('./casting');
 
 const SAFE = BigInt(Number.MAX_SAFE_INTEGER);
 

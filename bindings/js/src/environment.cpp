@@ -76,6 +76,11 @@ void* Environment::object(int64_t slot) const {
   return found != nullptr && found->object_class != nullptr ? found->object : nullptr;
 }
 
+const of_class* Environment::class_of(int64_t slot) const {
+  const auto* found = static_cast<const Object*>(handle(slot, OBJECT));
+  return found != nullptr ? found->object_class : nullptr;
+}
+
 void Environment::look_at_slot(int64_t slot, of_data* data) const {
   if (const of_tensor tensor = get(slot)) {
     data->kind = OF_DATA_TENSOR;

@@ -46,6 +46,8 @@ struct Frame {
 
 // The references to JavaScript objects that keep foreign memory alive; see pins.h.
 class Pins;
+// What native modules of users get; see extension_api.cpp.
+class ExtensionApi;
 
 // The slots, operators and error factory of one Node environment. Not thread-safe: used only on its thread.
 class Environment {
@@ -73,6 +75,8 @@ class Environment {
   of_expression expression(int64_t slot) const { return static_cast<of_expression>(handle(slot, EXPRESSION)); }
   // Returns the object of a class in a slot, or NULL.
   void* object(int64_t slot) const;
+  // Returns its class, or NULL.
+  const of_class* class_of(int64_t slot) const;
   of_generator generator(int64_t slot) const { return static_cast<of_generator>(object(slot)); }
   // Says what is in a slot: a tensor or an object of a class.
   void look_at_slot(int64_t slot, of_data* data) const;
@@ -110,6 +114,7 @@ class Environment {
   }
 
   Frame frame;
+  std::shared_ptr<ExtensionApi> extension_api;
   const std::shared_ptr<Pins>& pins() const { return pins_; }
   Workers& workers() { return workers_; }
 

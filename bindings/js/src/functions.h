@@ -31,10 +31,7 @@ class Call : public Napi::CallbackInfo {
   std::vector<int64_t> integers(size_t i) const;
   std::vector<std::string> strings(size_t i) const;
   // Returns the device in argument `i`, a number that parseDevice() returned: its type and index, 16 bits each.
-  of_device device(size_t i) const {
-    const auto packed = static_cast<uint32_t>(integer(i));
-    return {static_cast<int16_t>(packed), static_cast<int16_t>(packed >> 16)};
-  }
+  of_device device(size_t i) const;
   // Returns the handle in the slot that argument `i` names; NULL if the slot does not hold one of this type.
   of_tensor tensor(size_t i) const { return environment().get(integer(i)); }
   of_expression expression(size_t i) const { return environment().expression(integer(i)); }
@@ -95,15 +92,18 @@ void add_expression_functions(Exports& exports);
 void add_class_functions(Exports& exports);
 void add_index_functions(Exports& exports);
 void add_library_functions(Exports& exports);
-void add_profile_functions(Exports& exports);
 void add_gradient_functions(Exports& exports);
-void add_file_functions(Exports& exports);
-void add_graph_functions(Exports& exports);
+void add_extension_functions(Exports& exports);
 
-// Packs a device into one integer; Call::device() unpacks it.
+// Packs a device into one integer.
 inline int32_t pack_device(of_device device) {
   return static_cast<uint16_t>(device.type) | static_cast<int32_t>(device.index) << 16;
 }
+inline of_device unpack_device(int64_t integer) {
+  const auto packed = static_cast<uint32_t>(integer);
+  return {static_cast<int16_t>(packed), static_cast<int16_t>(packed >> 16)};
+}
+inline of_device Call::device(size_t i) const { return unpack_device(integer(i)); }
 
 // Makes an array of `count` items, of which item(i) returns one each.
 template <class Item>

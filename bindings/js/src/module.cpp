@@ -11,9 +11,7 @@ extern "C" NAPI_MODULE_EXPORT napi_value napi_register_module_v1(napi_env env, n
   add_class_functions(functions);
   add_index_functions(functions);
   add_library_functions(functions);
-  add_profile_functions(functions);
   add_gradient_functions(functions);
-  add_file_functions(functions);
-  add_graph_functions(functions);
+  add_extension_functions(functions);
   return exports;
 }

@@ -92,7 +92,8 @@ test('wrong inputs and options', () => {
     "run: input 'y' must be a float32 tensor, got int64");
   checkFailure(() => graph.run([x, flow.ones([4])]), flow.ShapeError,
     "run: dimension 0 of input 'y' must be 3, got shape [4]");
-  checkFailure(() => graph.run([x, flow.ones([3])], {state: true}), flow.TypeMismatch, 'run: unknown argument state');
+  const unknown = 'run: unknown argument state; did you mean states?';
+  checkFailure(() => graph.run([x, flow.ones([3])], {state: true}), flow.TypeMismatch, unknown);
   checkFailure(() => capture(3, x), flow.TypeMismatch, 'capture: fn must be function, got number');
   checkFailure(() => capture((y) => y, x, {dynamic: {z: ['n']}}), flow.InvalidArgument,
     "capture: dynamic has no input 'z'; there are input0");

@@ -83,7 +83,8 @@ test('wrong arguments', () => {
     checkFailure(load({sizes: {batch: size}}), flow.TypeMismatch,
       'load: sizes.batch must have integers min <= max and step >= 1');
   }
-  checkFailure(load({sizes: {batch: {maximum: 3}}}), flow.TypeMismatch, 'load: unknown argument maximum');
+  checkFailure(load({sizes: {batch: {maximum: 3}}}), flow.TypeMismatch,
+    'load: sizes.batch must have only min, max and step, got maximum');
   checkFailure(load({sizes: 3}), flow.TypeMismatch, 'load: sizes must be Map or object, got number');
   checkFailure(load({values: [1]}), flow.TypeMismatch, 'load: values must be Map or object, got array');
   checkFailure(load({verify: true}), flow.TypeMismatch, 'load: unknown argument verify');

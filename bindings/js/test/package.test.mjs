@@ -33,8 +33,12 @@ test('each package has its files, the same version, and no install script', () =
   const notices = payload('notices');
   const common = ['README.md', 'package.json', ...notices];
   const main = read('oneflow-js');
-  assert.deepEqual(main.files.filter((file) => !/^(lib|generated)\//.test(file)), common.sort());
-  assert.deepEqual(main.files.filter((file) => !/\.(js|mjs|ts|mts|json|md)$/.test(file)), ['LICENSE']);
+  assert.deepEqual(main.files.filter((file) => !/^(lib|generated|include)\//.test(file)), common.sort());
+  const headers = main.files.filter((file) => file.startsWith('include/oneflow/'));
+  const names = [...payload('include', 'oneflow'), 'napi.h'];
+  assert.deepEqual(headers, names.map((name) => `include/oneflow/${name}`).sort());
+  const others = main.files.filter((file) => !headers.includes(file));
+  assert.deepEqual(others.filter((file) => !/\.(js|mjs|ts|mts|json|md)$/.test(file)), ['LICENSE']);
   assert.deepEqual(main.description.optionalDependencies, {[platformPackage]: version});
   assert.deepEqual(main.description.peerDependencies, Object.fromEntries(plugins.map((name) => [name, version])));
   for (const name of plugins) assert.equal(main.description.peerDependenciesMeta[name].optional, true);

@@ -48,7 +48,7 @@ test('warm-up', async () => {
   assert.deepEqual(plain(graph.run(x)), plain(apply(x)));
   checkFailure(() => graph.warmUp({time: 4}), flow.InvalidArgument, 'warmUp: the sizes must be batch, got time');
   checkFailure(() => graph.warmUp({batch: '4'}), flow.TypeMismatch, 'warmUp: batch must be integer, got string');
-  checkFailure(() => graph.warmUp(3), flow.TypeMismatch, 'warmUp: sizes must be an object of integers, got number');
+  checkFailure(() => graph.warmUp(3), flow.TypeMismatch, 'warmUp: sizes must be Map or object, got number');
 });
 
 test('a memory limit', () => {
@@ -66,4 +66,25 @@ test('a memory limit', () => {
   const set = (limit) => () => { graph.memoryLimit = limit; };
   checkFailure(set(-1), flow.InvalidArgument, 'memoryLimit: the limit must be positive, got -1');
   checkFailure(set('1'), flow.TypeMismatch, 'memoryLimit: the limit must be integer or null, got string');
+});
+
+test('a signal ends a run', async () => {
+  const x = flow.ones([600, 600]);
+  const graph = flow.graph.capture((a) => {
+    let product = a;
+    for (let i = 0; i < 400; i++) product = product.matmul(a).div(600);
+    return product;
+  }, [x]);
+  const controller = new AbortController();
+  const run = graph.runAsync(x, {signal: controller.signal});
+  setTimeout(() => controller.abort(), 20);
+  await assert.rejects(run, {name: 'AbortError'});
+  await assert.rejects(graph.runAsync(x, {signal: controller.signal}), {name: 'AbortError'});
+  await assert.rejects(graph.warmUpAsync({signal: AbortSignal.abort('mine')}), (reason) => reason === 'mine');
+  const small = flow.graph.capture((a) => a.add(1), [flow.ones([2])]);
+  const {signal} = new AbortController();
+  assert.deepEqual((await small.runAsync(flow.ones([2]), {signal})).toArray(), [2, 2]);
+  const {result} = await small.runAsync(flow.ones([2]), {states: true, signal});
+  assert.deepEqual(result.toArray(), [2, 2]);
+  await assert.rejects(small.runAsync(flow.ones([2]), {signal: 3}), {name: 'TypeMismatch'});
 });

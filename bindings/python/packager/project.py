@@ -35,6 +35,11 @@ class Payload:
         return sorted((self.folder / "runtime").iterdir())
 
     @property
+    def headers(self) -> list[Path]:
+        """Returns the headers of the C API and of its C++ interface."""
+        return sorted((self.folder / "include" / "oneflow").iterdir())
+
+    @property
     def notices(self) -> list[Path]:
         return sorted((self.folder / "notices").iterdir())
 

@@ -39,6 +39,12 @@ def python_files() -> list[Entry]:
     return [(path, f"{MODULE}/{path.relative_to(folder).as_posix()}") for path, folder in found]
 
 
+def headers(payload: Payload) -> list[Entry]:
+    """Returns the headers with which users compile extensions."""
+    found = [*payload.headers, *(HERE / "include" / "oneflow").iterdir()]
+    return [(path, f"{MODULE}/include/oneflow/{path.name}") for path in found]
+
+
 def python_tag(extension: str, stable_python: str) -> str:
     """Returns the Python and the ABI of an extension: of _native.cpython-311-x86_64-linux-gnu.so, cp311-cp311."""
     abi = extension.split(".")[1]
@@ -113,7 +119,7 @@ def make_wheels(project: Project, payload: Payload, dist: Path) -> list[Path]:
     with TemporaryDirectory() as folder:
         for extension in payload.extensions:
             tag = python_tag(extension.name, project.stable_python)
-            entries = [*python_files(), (extension, f"{MODULE}/{extension.name}"), *libraries]
+            entries = [*python_files(), *headers(payload), (extension, f"{MODULE}/{extension.name}"), *libraries]
             wheel = write_wheel(project.base(payload), tag, entries, payload.notices, Path(folder))
             made.append(repair(wheel, dist))
         for device, plugin in payload.devices.items():

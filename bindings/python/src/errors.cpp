@@ -1,5 +1,6 @@
 #include "errors.h"
 
+#include <algorithm>
 #include <array>
 
 namespace oneflow::python {
@@ -71,6 +72,15 @@ std::string take_error_text() {
   const std::string result = words != nullptr ? words : "no reason given";
   PyErr_Clear();  // of a failing __str__
   return result;
+}
+
+of_status take_failure() {
+  PyObject* type = PyErr_Occurred();
+  const auto found = std::find(classes.begin(), classes.end(), type);
+  const bool is_memory_error = type != nullptr && PyErr_GivenExceptionMatches(type, PyExc_MemoryError) != 0;
+  const of_status otherwise = is_memory_error ? OF_OUT_OF_MEMORY : OF_INTERNAL_ERROR;
+  const of_status status = found != classes.end() ? static_cast<of_status>(found - classes.begin()) : otherwise;
+  return of_fail(status == OF_OK ? OF_INTERNAL_ERROR : status, take_error_text().c_str());
 }
 
 }  // namespace oneflow::python

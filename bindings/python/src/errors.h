@@ -21,6 +21,8 @@ PyObject* raise(of_status status, std::string_view text);
 
 // Clears the current exception and returns its message.
 std::string take_error_text();
+// Clears the current exception and makes it the calling thread's failure in the C API. Returns its status.
+of_status take_failure();
 
 // Returns whether a call succeeded; raises the exception of its status otherwise, unless the handler of a signal that
 // interrupted the call has raised one.

@@ -2,9 +2,9 @@
 
 #include <oneflow/oneflow.h>
 
+#include <cstring>
 #include <limits>
 #include <numbers>
-#include <string_view>
 
 #include "bind.h"
 #include "classes/classes.h"
@@ -36,9 +36,8 @@ bool add_functions(PyObject* module) {
   static std::vector<PyMethodDef>* functions = nullptr;
   if (functions == nullptr) {
     functions = new std::vector<PyMethodDef>;
-    for (auto part :
-         {creation_functions, exchange_functions, dlpack_functions, copying_functions, printing_functions,
-          settings_functions, memory_functions, expression_functions, profile_functions, gradient_functions}) {
+    for (auto part : {creation_functions, exchange_functions, dlpack_functions, copying_functions, printing_functions,
+                      settings_functions, memory_functions, expression_functions, gradient_functions}) {
       for (const PyMethodDef& function : part()) functions->push_back(function);
     }
     functions->push_back({nullptr, nullptr, 0, nullptr});
@@ -71,7 +70,7 @@ bool add_constants(PyObject* module) {
 // Checks that the library is of the version that this code was compiled for: a process loads one of that name, and
 // another package may have loaded its own before. Raises ImportError and returns false if it is not.
 bool check_library() {
-  if (std::string_view(of_version()) == ONEFLOW_VERSION) return true;
+  if (strcmp(of_version(), ONEFLOW_VERSION) == 0) return true;
   PyErr_Format(PyExc_ImportError,
                "oneflow_py cannot be loaded: it needs version %s of liboneflow, and the process has loaded version %s, "
                "%s. Use one version of all packages that load it",
@@ -91,14 +90,12 @@ int execute(PyObject* module) {
   nb::set_leak_warnings(false);  // objects that live as long as the process are no leaks
   const Ref done(guarded([=] {
     if (!add_errors(module) || !add_dtypes(module) || !add_device_type(module) || !add_classes(module) ||
-        !add_tensor_type(module) || !add_operators(module) || !add_expression_type(module) ||
-        !add_profile_type(module) || !resolve_number_slots() || !add_functions(module) || !add_array_priority() ||
-        !add_constants(module) || PyModule_AddStringConstant(module, "__version__", of_version()) != 0) {
+        !add_tensor_type(module) || !add_operators(module) || !add_expression_type(module) || !resolve_number_slots() ||
+        !add_functions(module) || !add_array_priority() || !add_constants(module) || !add_extension_api(module) ||
+        PyModule_AddStringConstant(module, "__version__", of_version()) != 0) {
       throw nb::python_error();
     }
     add_gradient_functions(module);
-    add_file_functions(module);
-    add_graph_functions(module);
   }));
   if (!done) return -1;
   of_set_memory_pressure_callback(collect_garbage, nullptr);

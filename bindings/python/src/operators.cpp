@@ -236,23 +236,6 @@ const Function* add_named(const FunctionRecord& record, const char* name) {
   return (functions[function->name] = std::move(function)).get();
 }
 
-// Returns the module "oneflow_py.<name>", which is created on first use, as are its parents.
-Ref namespace_module(PyObject* module, std::string_view name) {
-  if (name.empty()) return Ref::borrow(module);
-  const size_t dot = name.rfind('.');
-  const bool nested = dot != std::string_view::npos;
-  Ref parent = namespace_module(module, nested ? name.substr(0, dot) : std::string_view());
-  if (!parent) return parent;
-  const std::string full_name = "oneflow_py." + std::string(name);
-  Ref inner = Ref::borrow(PyImport_AddModule(full_name.c_str()));
-  const std::string own_name(nested ? name.substr(dot + 1) : name);
-  if (!inner || PyModule_AddObjectRef(parent.get(), own_name.c_str(), inner.get()) != 0 ||
-      PyModule_SetDocString(inner.get(), ("The functions of " + full_name + ".").c_str()) != 0) {
-    return Ref();
-  }
-  return inner;
-}
-
 bool add_function(PyObject* module, const FunctionRecord& record) {
   const Function* function = add_named(record, record.name);
   if (function == nullptr) return false;
@@ -301,6 +284,22 @@ PyObject* call_function(std::string_view name, std::span<PyObject* const> args) 
   const Function* function = find_function(name);
   if (function == nullptr) return raise(OF_UNSUPPORTED, "this build of oneflow has no operator " + std::string(name));
   return call(*function, Form::kFunction, args.data(), static_cast<Py_ssize_t>(args.size()), nullptr);
+}
+
+Ref namespace_module(PyObject* module, std::string_view name) {
+  if (name.empty()) return Ref::borrow(module);
+  const size_t dot = name.rfind('.');
+  const bool nested = dot != std::string_view::npos;
+  Ref parent = namespace_module(module, nested ? name.substr(0, dot) : std::string_view());
+  if (!parent) return parent;
+  const std::string full_name = "oneflow_py." + std::string(name);
+  Ref inner = Ref::borrow(PyImport_AddModule(full_name.c_str()));
+  const std::string own_name(nested ? name.substr(dot + 1) : name);
+  if (!inner || PyModule_AddObjectRef(parent.get(), own_name.c_str(), inner.get()) != 0 ||
+      PyModule_SetDocString(inner.get(), ("The functions of " + full_name + ".").c_str()) != 0) {
+    return Ref();
+  }
+  return inner;
 }
 
 bool add_operators(PyObject* module) {

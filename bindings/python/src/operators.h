@@ -34,6 +34,9 @@ const Function* find_function(std::string_view name);
 // Calls the function of a full name with positional arguments. Returns NULL with an exception on failure.
 PyObject* call_function(std::string_view name, std::span<PyObject* const> args);
 
+// Returns the module "oneflow_py.<name>", which is created on first use, as are its parents; the module for "".
+Ref namespace_module(PyObject* module, std::string_view name);
+
 bool add_operators(PyObject* module);
 
 }  // namespace oneflow::python

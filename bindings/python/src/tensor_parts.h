@@ -37,16 +37,13 @@ std::vector<PyMethodDef> printing_functions();    // printing.cpp
 std::vector<PyMethodDef> settings_functions();    // settings.cpp
 std::vector<PyMethodDef> memory_functions();      // memory.cpp
 std::vector<PyMethodDef> expression_functions();  // expression.cpp
-std::vector<PyMethodDef> profile_functions();     // profile.cpp
 std::vector<PyMethodDef> gradient_functions();    // gradients.cpp
 
 // Private functions, which the package's Python files call.
 void add_gradient_functions(PyObject* module);  // gradients.cpp
-void add_file_functions(PyObject* module);      // files.cpp
-void add_graph_functions(PyObject* module);     // graph.cpp
 
 bool add_expression_type(PyObject* module);  // expression.cpp
-bool add_profile_type(PyObject* module);     // profile.cpp
+bool add_extension_api(PyObject* module);    // extension_api.cpp
 
 using FastFunction = PyObject* (*)(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords);
 // Returns the definition of a method with the calling convention METH_FASTCALL | METH_KEYWORDS.

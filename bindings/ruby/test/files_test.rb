@@ -77,6 +77,8 @@ class FilesTest < OneFlowTest
         type = path.end_with?("npz") ? "<f2" : "F16"
         assert_equal [:float16, type, [1], 2], file.info("layers.1.weight").to_a
         assert_includes file, "a.b"
+        assert_equal file.names, file.map(&:first)
+        assert_equal 6, file.size
         refute_includes file, "b"
         assert_equal [true, false], file[:"a.b"].to_a
         assert_equal plain(data), plain(file.load)
@@ -93,8 +95,9 @@ class FilesTest < OneFlowTest
     2.times { file.close }
     assert_predicate file, :closed?
     assert_equal "#<OneFlow::TensorFile (closed)>", file.inspect
-    calls = [-> { file[:x] }, -> { file.names }, -> { file.metadata }, -> { file.load }, -> { file.info(:x) }]
-    calls.each { |call| assert_error(OneFlow::InvalidArgument, "the file is closed", &call) }
+    calls = { read: -> { file[:x] }, names: -> { file.names }, metadata: -> { file.metadata }, load: -> { file.load },
+              info: -> { file.info(:x) } }
+    calls.each { |name, call| assert_error(OneFlow::InvalidArgument, "#{name}: the file is closed", &call) }
     assert_raises(NoMethodError) { OneFlow::TensorFile.new }
   end
 
@@ -140,11 +143,11 @@ class FilesTest < OneFlowTest
     [
       [-> { OneFlow.save(3, "a.npz") }, mismatch, "save: data must be Tensor, Hash or Array, got Integer"],
       [-> { OneFlow.save([nil], "a.npz") }, mismatch,
-       "save: an item of data must be Tensor, Hash or Array, got NilClass"],
+       "save: an item of data must be Tensor, Hash or Array, got nil"],
       [-> { OneFlow.save({ 1 => x }, "a.npz") }, mismatch, "save: a key must be String or Symbol, got Integer"],
       [-> { OneFlow.save({ "a\0" => x }, "a.npz") }, invalid, "save: a key must not have a null byte"],
-      [-> { OneFlow.save({ "\xff" => x }, "a.npz") }, invalid, "save: a key must be a valid String"],
-      [-> { OneFlow.save({ "\xff".b => x }, "a.npz") }, invalid, "save: a key must be convertible to UTF-8"],
+      [-> { OneFlow.save({ "\xff" => x }, "a.npz") }, invalid, "save: a key must be valid Unicode"],
+      [-> { OneFlow.save({ "\xff".b => x }, "a.npz") }, invalid, "save: a key must be valid Unicode"],
       [-> { OneFlow.save(cycle, "a.npz") }, invalid, "save: data must not be nested more than 64 deep"],
       [-> { OneFlow.save({}, 3) }, mismatch, "save: path must be String or Pathname, got Integer"],
       [-> { OneFlow.save({}, "a\0.npz") }, invalid, "save: path must not have a null byte"],
@@ -165,13 +168,13 @@ class FilesTest < OneFlowTest
     OneFlow.save({ x: tensor(1) }, "a.npz")
     file = OneFlow.open_file("a.npz")
     [
-      [-> { OneFlow.load(nil) }, OneFlow::TypeMismatch, "load: path must be String or Pathname, got NilClass"],
+      [-> { OneFlow.load(nil) }, OneFlow::TypeMismatch, "load: path must be String or Pathname, got nil"],
       [-> { OneFlow.load("c.npz") }, OneFlow::FileError, "load: 'c.npz' cannot be opened: No such file or directory"],
       [-> { OneFlow.load("bad.npz") }, OneFlow::InvalidArgument,
        "load: 'bad.npz' is malformed: it is not a zip archive, or was cut off"],
-      [-> { file.load(mmap: nil) }, OneFlow::TypeMismatch, "load: mmap must be bool, got NilClass"],
-      [-> { file[:y] }, OneFlow::InvalidArgument, 'read: there is no tensor "y"'],
-      [-> { file.info(3) }, OneFlow::TypeMismatch, "info: name must be String or Symbol, got Integer"]
+      [-> { file.load(mmap: 1) }, OneFlow::TypeMismatch, "load: mmap must be bool, got Integer"],
+      [-> { file[:y] }, OneFlow::InvalidArgument, "read: there is no tensor 'y'"],
+      [-> { file.info(3) }, OneFlow::TypeMismatch, "info: name must be String, got Integer"]
     ].each { |call, error, text| assert_error(error, text, &call) }
     assert_raises(OneFlow::DeviceError) { file.read(:x, device: "moon") }
   end

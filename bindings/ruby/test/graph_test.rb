@@ -260,7 +260,7 @@ class GraphTest < OneFlowTest
       [-> { graph.call(x, y, states: 1) }, mismatch, "run: states must be bool, got Integer"],
       [-> { graph.call(x, y, generator: 1) }, mismatch, "run: generator must be Generator or nil, got Integer"],
       [-> { graph.call(x, OneFlow::Tensor.allocate) }, OneFlow::InvalidArgument,
-       "run: an input is a tensor that was allocated but never given a value"],
+       "run: an item of the arguments must be a live Tensor, got one that was never given a value"],
       [-> { graph.call(ones(2, 4), y) }, OneFlow::ShapeError,
        "run: dimension 1 of input 'x' must be 3, got shape [2, 4]"],
       [-> { graph.call(x, ones(3, 1)) }, OneFlow::ShapeError,
@@ -279,7 +279,7 @@ class GraphTest < OneFlowTest
     no_range = "capture: ranges['n'] must be a Range or an arithmetic sequence of sizes that is not empty, got "
     [
       [-> { capture(ones(1)) }, mismatch, "capture: missing block"],
-      [of.call(3), mismatch, "capture: an item of example_inputs must be Tensor, Hash or Array, got Integer"],
+      [of.call(3), mismatch, "capture: example_inputs must be Tensor, Hash or Array, got Integer"],
       [of.call(dynamic: 3), mismatch, "#{one_name}Integer"],
       [of.call(dynamic: %w[a b]), mismatch, "#{one_name}[\"a\", \"b\"]"],
       [of.call(dynamic: { z: ["n"] }), invalid, "capture: dynamic has no input :z; there are x"],
@@ -303,7 +303,7 @@ class GraphTest < OneFlowTest
       [of.call(weights: { a: [3] }), mismatch,
        "capture: an item of weights must be Tensor, Hash or Array, got Integer"],
       [of.call(weights: { a: OneFlow::Tensor.allocate }), invalid,
-       "capture: an item of weights is a tensor that was allocated but never given a value"]
+       "capture: an item of weights must be a live Tensor, got one that was never given a value"]
     ].each { |call, error, text| assert_error(error, text, &call) }
     assert_raises(invalid) { of.call(dynamic: :n, ranges: { n: 3..9 }).call }
   end

@@ -24,7 +24,7 @@ class GemsTest < OneFlowTest
   # Builds the gems into a folder.
   def self.build(folder)
     Dir.mktmpdir do |payload|
-      %w[runtime ruby notices].each { |part| FileUtils.cp_r(File.join(PAYLOAD, part), payload) }
+      %w[include runtime ruby notices].each { |part| FileUtils.cp_r(File.join(PAYLOAD, part), payload) }
       FileUtils.mkdir_p(File.join(payload, "devices/far"))
       FileUtils.cp(File.join(BUILD, "test_plugins/far.so"), File.join(payload, "devices/far"))
       command = [{ "SOURCE_DATE_EPOCH" => EPOCH }, RbConfig.ruby, File.join(HERE, "package.rb"), payload, folder]

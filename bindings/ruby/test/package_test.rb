@@ -95,6 +95,13 @@ class PackageTest < GemsTest
     assert_equal ["ext/oneflow/extconf.rb"], spec.extensions
   end
 
+  def test_both_gems_have_the_headers_for_extensions
+    [true, false].each do |is_compiled|
+      files = specification(is_compiled ? gem_file : gem_file(platform: false)).files
+      assert_empty %w[oneflow.hpp operators.hpp extension.hpp ruby.h].map { |name| "include/oneflow/#{name}" } - files
+    end
+  end
+
   def test_the_gem_with_binaries_needs_no_compiler
     install(gem_file, environment: { "PATH" => "/nowhere" }) do |home|
       assert_equal PRINTED, run_installed(home, PROGRAM, PATH: "/nowhere")

@@ -71,7 +71,7 @@ class PassesTest < OneFlowTest
     assert_equal %w[matmul mul relu], calls_of(graph.rewrite(fold(condition: ->(*) { false })))
     wrong = OneFlow::Graph.rule(->(y) { y.relu }, ->(_) { raise KeyError, "no" }, OneFlow.ones(1))
     assert_equal "no", assert_raises(KeyError) { graph.rewrite(wrong) }.message
-    assert_error(OneFlow::TypeMismatch, "optimize: an item of rules must be Rule, got Integer") { graph.rewrite(1) }
+    assert_error(OneFlow::TypeMismatch, "rewrite: an item of rules must be Rule, got Integer") { graph.rewrite(1) }
   end
 
   def test_weights_are_stored_with_fewer_bits

@@ -9,11 +9,13 @@ from pathlib import Path
 
 from codegen import base_types
 from codegen import signature as signatures
+from codegen.definitions import Definitions
 from codegen.errors import Problem
-from codegen.model import Argument, Definitions, Op, Type
+from codegen.model import Op
 from codegen.names import fill, identifier, source_files, wrap
 from codegen.printer import RESERVED
 from codegen.target import Output, PublicTarget
+from codegen.types import Argument, Type
 
 WIDTH = 120
 HEADERS = Path(__file__).parents[3] / "runtime" / "include" / "oneflow"

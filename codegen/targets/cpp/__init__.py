@@ -8,10 +8,13 @@ from functools import cached_property
 
 from codegen import base_types
 from codegen import signature as signatures
-from codegen.model import Argument, Definitions, Function, Literal, Op, Type
+from codegen.definitions import Definitions, Function
+from codegen.model import Op
 from codegen.names import fill, identifier, pascal, source_files, wrap
 from codegen.printer import RESERVED, boolean, real, string
 from codegen.target import Output, PublicTarget
+from codegen.targets.cpp.classes import CppClasses
+from codegen.types import Argument, Literal, Type
 
 WIDTH = 120
 INCLUDE = "runtime/generated/include/oneflow"
@@ -145,6 +148,9 @@ class Cpp(PublicTarget):
         }
         for name in ("operators.hpp", "tensor_methods.hpp"):
             yield Output(f"{INCLUDE}/{name}", self.templates.render(f"{name}.j2", **values))
+        for name in ("classes.hpp", "class_methods.hpp"):
+            text = self.templates.render(f"{name}.j2", classes=CppClasses(definitions.objects))
+            yield Output(f"{INCLUDE}/{name}", text)
 
     @cached_property
     def _function_names(self) -> frozenset[str]:

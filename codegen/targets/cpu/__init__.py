@@ -12,8 +12,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from codegen.compute_types import COMPLEX
-from codegen.kernels import SPELLED, FoldLoops, Kernel, ReductionKernel, Setting, computed
-from codegen.model import Definitions, Op
+from codegen.definitions import Definitions
+from codegen.kernels import SPELLED, FoldLoops, Kernel, ReductionKernel, Setting
+from codegen.kinds.kernels import computed
+from codegen.model import Op
 from codegen.names import identifier, source_files
 from codegen.target import Output, Target
 from codegen.targets.cpu.printing import CpuPrinter

@@ -8,14 +8,20 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
+from codegen.definitions import Definitions, Function
+from codegen.dtypes import DTYPES
+from codegen.examples import ErrorCase, Example
 from codegen.language import Language
-from codegen.model import DTYPES, Call, Definitions, ErrorCase, Example, Function, Literal, Op, Type
+from codegen.model import Op
 from codegen.names import camel, known_words, source_files
+from codegen.objects.examples import Examples
+from codegen.objects.model import Member
 from codegen.printer import string
 from codegen.signature import parse_type
 from codegen.target import Output
 from codegen.targets.js import typescript, words
-from codegen.targets.js.classes import JsClasses
+from codegen.targets.js.classes import JsClasses, JsExamples
+from codegen.targets.js.words import JS, MEMBERS, RESERVED
 from codegen.templates import Templates
 
 FOLDER = "bindings/js/generated"
@@ -65,8 +71,8 @@ class Js(Language):
     fence = "js"
     opening = "import flow from 'oneflow-js';"
     forms = ("flow.add(x, y)", "x.add(y)", "x.add_(y)", "flow.add(x, y, {out: z})")
-    none_word = "null"
-    reserved = words.RESERVED
+    words = JS
+    reserved = RESERVED
 
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
         offered = [self._offered(function) for function in self.names.offered(definitions)]
@@ -74,12 +80,23 @@ class Js(Language):
         renamed = {word: camel(word) for word in sorted(known_words(definitions))}
         for template in ("functions.js", "index.mjs", "index.d.ts", "index.d.mts"):
             text = self._templates.render(
-                f"{template}.j2", functions=offered, sources=sources, words=renamed, dtypes=DTYPES, language=self
+                f"{template}.j2",
+                functions=offered,
+                sources=sources,
+                words=renamed,
+                dtypes=DTYPES,
+                language=self,
+                classes=self._classes,
             )
             yield Output(f"{FOLDER}/{template}", text)
-        for template in ("classes.cpp", "classes.js", "classes.d.ts"):
-            text = self._templates.render(f"{template}.j2", classes=JsClasses(definitions.objects, str))
+        for template in ("class_table.cpp", "classes.js", "classes.d.ts"):
+            text = self._templates.render(f"{template}.j2", classes=self._classes)
             yield Output(f"{FOLDER}/{template}", text)
+        yield Output(f"{FOLDER}/classes.test.json", self._classes.table.calls)
+        text = self._templates.render(
+            "examples.mjs.j2", examples=self.examples.all_lines(), sources=definitions.objects.sources
+        )
+        yield Output(f"{FOLDER}/classExamples.test.mjs", text)
         for source in sources:
             ops = [op for op in definitions.ops if op.location.file == source]
             yield Output(
@@ -88,14 +105,22 @@ class Js(Language):
             )
 
     @cached_property
+    def _classes(self) -> JsClasses:
+        return JsClasses(self.definitions.objects)
+
+    @cached_property
+    def examples(self) -> Examples:
+        return JsExamples(self.definitions.objects, self._classes.words, self.words, self.public_names)
+
+    @cached_property
     def _templates(self) -> Templates:
         return self.templates.add(
             camel=camel,
             c_string=string,
-            quoted=words.quoted,
-            literal=words.literal_text,
-            expected_word=words.expected_word,
-            item_word=words.item_word,
+            quoted=JS.string,
+            literal=JS.literal,
+            expected_word=JS.type_word,
+            item_word=JS.item_word,
             declare=typescript,
             takes_integers=lambda argument, op: op.takes_integers(argument),
             top_names=top_names,
@@ -114,24 +139,17 @@ class Js(Language):
 
     # -- names ----------------------------------------------------------------------------------------------------
 
-    @cached_property
-    def _public_names(self) -> Mapping[str, str]:
-        return {function.name: self.public_name(function) for function in self.definitions.functions}
-
     def public_name(self, function: Function) -> str:
-        return self.names.of(function.name, camel, words.RESERVED | words.MEMBERS)
+        return self.names.of(function.name, camel, RESERVED | MEMBERS)
 
     def argument_name(self, name: str) -> str:
         return camel(name)
 
-    def type_word(self, type_: Type) -> str:
-        return words.expected_word(type_)
-
-    def call_text(self, call: Call) -> str:
-        return words.call_text(call, self._public_names)
-
     def signature_text(self, function: Function) -> tuple[str, ...]:
         return tuple(words.signature_line(self.public_name(function), op) for op in function.overloads)
+
+    def member_text(self, member: Member) -> str:
+        return "\n".join(map(self._classes.signature, self._classes.with_promises([member])))
 
     def error_class(self, case: ErrorCase) -> str:
         return f"flow.{case.raises}"
@@ -141,16 +159,13 @@ class Js(Language):
 
         def found(match: re.Match[str]) -> str:
             word = match.group(1)
-            return f"got {self.none_word if word == 'None' else words.found_word(parse_type(word))}"
+            return f"got {JS.null if word == 'None' else JS.found_word(parse_type(word))}"
 
         replaced = re.sub(r"got \{([^{}]*)\}", found, case.says)
         return super().error_text(replace(case, says=replaced))
-
-    def literal_text(self, value: Literal) -> str:
-        return words.literal_text(value)
 
     # -- tests ----------------------------------------------------------------------------------------------------
 
     def expected_values(self, example: Example) -> str:
         """Returns the result of an example as nested arrays."""
-        return words.literal_text(example.gives)
+        return JS.literal(example.gives)

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from codegen import prose
-from codegen.model import Argument, Op
+from codegen.model import Op
 from codegen.names import camel, wrap
-from codegen.targets.js.words import expected_word, literal_text, typescript, typescript_list
+from codegen.targets.js.words import JS
+from codegen.types import Argument
 
 WIDTH = 120
 _LABELLED = (
@@ -31,7 +32,7 @@ class Option:
     @property
     def text(self) -> str:
         """Returns the field of the options object: `dim?: Integer | null`."""
-        words = list(dict.fromkeys(map(typescript, self.same)))
+        words = list(dict.fromkeys(map(JS.declared, self.same)))
         if self.is_optional and not any(each.type.optional for each in self.same):
             words.append("null")
         return f"{camel(self.argument.name)}{'?' if self.is_optional else ''}: {' | '.join(words)}"
@@ -41,12 +42,12 @@ class Option:
         """Returns the `@param` line: the type, the default, and what the record says about the values."""
         argument = self.argument
         types = [each.type for each in self.same]
-        words = [word for type_ in types for word in expected_word(replace(type_, optional=False)).split(" or ")]
+        words = [word for type_ in types for word in JS.type_word(replace(type_, optional=False)).split(" or ")]
         words += ["null"] * any(type_.optional for type_ in types)
         *most, last = dict.fromkeys(words)
         text = " or ".join([", ".join(most), last] if most else [last])
         if argument.has_default:
-            text += f" (default: {literal_text(argument.default)})"
+            text += f" (default: {JS.literal(argument.default)})"
         if meaning := prose.meaning(self.op, argument):
             text += f"; {_in_camel_case(self.op, meaning)}"
         return f"@param {camel(argument.name)} {text}"
@@ -191,7 +192,7 @@ def _forms(ops: Sequence[Op], has_out: bool, result: str, receiver: Argument | N
     options, needs_options = _options(op, named, has_out, result), any(not option.is_optional for option in named)
     if positional and positional[-1].type.is_list:
         before = [_parameter(argument) for argument in positional[:-1]]
-        name, members = camel(positional[-1].name), typescript_list(positional[-1])
+        name, members = camel(positional[-1].name), JS.declared_array(positional[-1])
         rests = [] if needs_options else [[f"...{name}: {members}"]]
         if options:
             rests.append([f"options: {options}", f"...{name}: {members}"])
@@ -224,7 +225,7 @@ def _options(op: Op, named: Sequence[Option], has_out: bool, result: str) -> str
 
 
 def _parameter(argument: Argument) -> str:
-    return f"{camel(argument.name)}: {typescript(argument)}"
+    return f"{camel(argument.name)}: {JS.declared(argument)}"
 
 
 def _documentation(ops: Sequence[Op], receiver: Argument | None = None) -> tuple[str, ...]:
@@ -235,7 +236,7 @@ def _documentation(ops: Sequence[Op], receiver: Argument | None = None) -> tuple
         lines += ["", _in_camel_case(op, op.description)]
     for other in ops[1:]:
         own = [a for a in other.signature.arguments if a.keyword_only and not a.has_default]
-        given = " and ".join(f"`{camel(a.name)}` ({expected_word(a.type)})" for a in own)
+        given = " and ".join(f"`{camel(a.name)}` ({JS.type_word(a.type)})" for a in own)
         lines += ["", f"With {given}: {_summary(other)}"]
         if other.description:
             lines += ["", _in_camel_case(other, other.description)]

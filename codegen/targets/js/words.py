@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from codegen import base_types
-from codegen.base_types import Word, word
-from codegen.model import Argument, Call, CallValue, Literal, Name, Op, TensorLiteral, Type
+from codegen.examples import TensorLiteral
+from codegen.model import Op
 from codegen.names import camel, fill
+from codegen.types import Argument, Literal, Type
+from codegen.words import Word, Words
 
 WIDTH = 100  # of signatures in the manual
 
@@ -22,6 +24,10 @@ RESERVED = frozenset(
 
 # Properties of every function or object, and `then`, which would make an object a promise.
 MEMBERS = frozenset("constructor length name prototype then".split())
+
+# The names of the types of values in error texts, if they differ from those of expected types.
+_FOUND = {base_types.INT: "number", base_types.DTYPE: "string", base_types.DEVICE: "string"}
+
 
 _WORDS = {
     base_types.TENSOR: Word("Tensor", "Tensors", "Tensor"),
@@ -38,109 +44,70 @@ _WORDS = {
     base_types.DEVICE: Word("device", "devices", "DeviceLike"),
     base_types.GENERATOR: Word("Generator", "Generators", "Generator"),
 }
-# The names of the types of values in error texts, if they differ from those of expected types.
-_FOUND = {base_types.INT: "number", base_types.DTYPE: "string", base_types.DEVICE: "string"}
 
 
-def item_word(type_: Type) -> str:
-    """Returns the name of the type of an item of a list in error texts."""
-    return word(type_.base, _WORDS).one
+class JsWords(Words):
+    types = _WORDS
+    list_name = "array"
+    data = "TensorLike"
+    null = "null"
+
+    def type_word(self, type_: Type) -> str:
+        """Returns the name of an expected type in error texts: "integer or null", "array of Tensors"."""
+        words = super().type_word(type_)
+        return words.replace(" or ", ", ") + " or null" if type_.optional else words
+
+    def found_word(self, type_: Type) -> str:
+        """Returns the name of the type of a value in error texts; all numbers have the same type."""
+        return self.list_name if type_.is_list else _FOUND.get(type_.base.converted, self.word(type_).one)
+
+    def declared_list(self, argument: Argument) -> str:
+        is_integers = argument.type.is_integer and not argument.type.is_nested
+        return "Integers" if is_integers else self.declared_array(argument)
+
+    def declared_array(self, argument: Argument) -> str:
+        """Returns the TypeScript type of an argument that is a list, without null."""
+        one = self.declared_item(argument)
+        return self.list_of(self.or_null(one) if argument.type.optional_members else one)
+
+    def list_of(self, item: str) -> str:
+        return f"readonly ({item})[]" if " " in item else f"readonly {item}[]"
+
+    def or_null(self, text: str) -> str:
+        return f"{text} | null"
+
+    def number(self, value: float) -> str:
+        return f"{value}n" if isinstance(value, int) and abs(value) > 2**53 else repr(value)
+
+    def not_finite(self, value: float) -> str:
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+    def string(self, text: str) -> str:
+        return "'" + json.dumps(text)[1:-1].replace('\\"', '"').replace("'", "\\'") + "'"
+
+    def invocation(self, name: str, positional: Sequence[str], named: Mapping[str, str]) -> str:
+        options = [self.map_({camel(name): value for name, value in named.items()})] if named else []
+        return f"flow.{name}({', '.join([*positional, *options])})"
+
+    def map_(self, items: Mapping[str, str]) -> str:
+        """Returns an object literal."""
+        return f"{{{', '.join(key if key == text else f'{key}: {text}' for key, text in items.items())}}}"
+
+    def dtype(self, name: str) -> str:
+        return self.string(name)
+
+    def dtype_of(self, literal: TensorLiteral) -> str | None:
+        """Returns the dtype that must be given: also that of integers, because numbers give float32 tensors."""
+        return literal.dtype or ("int64" if _members(literal.values) == {int} else None)
 
 
-def expected_word(type_: Type) -> str:
-    """Returns the name of an expected type in error texts: "integer or null", "array of Tensors"."""
-    found = word(type_.base, _WORDS)
-    words = f"array of {found.several}" if type_.is_list else found.one
-    if not type_.optional:
-        return words
-    return words.replace(" or ", ", ") + " or null"
-
-
-def found_word(type_: Type) -> str:
-    """Returns the name of the type of a value in error texts; all numbers have the same type."""
-    return "array" if type_.is_list else _FOUND.get(type_.base.converted, word(type_.base, _WORDS).one)
-
-
-def _declared(argument: Argument) -> str:
-    return "TensorLike" if argument.takes_arrays else word(argument.type.base, _WORDS).declared
-
-
-def typescript_list(argument: Argument) -> str:
-    """Returns the TypeScript type of an argument that is a list, without null."""
-    type_, one = argument.type, _declared(argument)
-    member = f"{one} | null" if type_.optional_members else one
-    return f"readonly ({member})[]" if " " in member else f"readonly {member}[]"
-
-
-def typescript(argument: Argument) -> str:
-    """Returns the TypeScript type of an argument."""
-    type_, words = argument.type, _declared(argument)
-    if type_.is_list:
-        words = "Integers" if type_.is_integer and not type_.is_nested else typescript_list(argument)
-    return f"{words} | null" if type_.optional else words
-
-
-def literal_text(value: Literal) -> str:
-    """Returns plain data in JavaScript's syntax."""
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "true" if value else "false"
-        case int():
-            return f"{value}n" if abs(value) > 2**53 else str(value)
-        case float():
-            if math.isnan(value):
-                return "NaN"
-            if math.isinf(value):
-                return "Infinity" if value > 0 else "-Infinity"
-            return repr(value)
-        case str():
-            return quoted(value)
-        case _:
-            return f"[{', '.join(map(literal_text, value))}]"
-
-
-def quoted(text: str) -> str:
-    """Returns a string literal in single quotes."""
-    return "'" + json.dumps(text)[1:-1].replace('\\"', '"').replace("'", "\\'") + "'"
-
-
-def tensor_text(literal: TensorLiteral) -> str:
-    """Returns a call that creates a tensor. Integers need a dtype, because numbers give float32 tensors by default."""
-    dtype = literal.dtype or ("int64" if _members(literal.values) == {int} else None)
-    options = f", {{dtype: '{dtype}'}}" if dtype else ""
-    return f"flow.tensor({literal_text(literal.values)}{options})"
+JS = JsWords()
 
 
 def _members(values: Literal) -> set[type]:
     if isinstance(values, tuple):
         return set().union(*map(_members, values)) if values else set()
     return {type(values)}
-
-
-def value_text(value: CallValue, function_name: Mapping[str, str]) -> str:
-    """Returns an argument of a call."""
-    match value:
-        case TensorLiteral():
-            return tensor_text(value)
-        case Name(name=name):
-            return quoted(name)
-        case Call():
-            return call_text(value, function_name)
-        case tuple():
-            return f"[{', '.join(value_text(member, function_name) for member in value)}]"
-        case _:
-            return literal_text(value)
-
-
-def call_text(call: Call, function_name: Mapping[str, str]) -> str:
-    """Returns a call: `flow.sum(flow.tensor([1.0]), {dim: 0})`. `function_name` maps functions to public names."""
-    values = [value_text(value, function_name) for value in call.positional]
-    if call.keywords:
-        pairs = (f"{camel(name)}: {value_text(value, function_name)}" for name, value in call.keywords)
-        values.append(f"{{{', '.join(pairs)}}}")
-    return f"flow.{function_name[call.op]}({', '.join(values)})"
 
 
 def signature_line(name: str, op: Op) -> str:
@@ -161,4 +128,4 @@ def signature_line(name: str, op: Op) -> str:
 
 def _parameter(argument: Argument) -> str:
     name = camel(argument.name)
-    return f"{name} = {literal_text(argument.default)}" if argument.has_default else name
+    return f"{name} = {JS.literal(argument.default)}" if argument.has_default else name

@@ -1,4 +1,7 @@
-"""The reference manual: a page per function, with signatures, examples and errors in every language, and an index."""
+"""The reference manual: pages of functions, with signatures, examples and errors in every language, and an index.
+
+The classes and functions of a definition file share a page.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,14 @@ from functools import cached_property
 from pathlib import PurePath
 
 from codegen import discover, prose
+from codegen.definitions import Definitions, Function
+from codegen.examples import ErrorCase, Example
 from codegen.language import Language
-from codegen.model import Argument, Definitions, ErrorCase, Example, Function, Op
+from codegen.model import Op
 from codegen.names import source_files
+from codegen.objects.model import Objects
 from codegen.target import Output, PublicTarget
+from codegen.types import Argument
 
 FOLDER = "docs/generated/reference"
 
@@ -30,6 +37,9 @@ class Manual(PublicTarget):
             forms=prose.forms,
             gives=_gives,
             heading=_heading,
+            offered=_offered,
+            page_title=_page_title,
+            stem=lambda source: PurePath(source).stem,
             shape=lambda op: op.kind.shape_text(op),
             single=lambda op, function: Function(function.name, (op,)),
         )
@@ -46,6 +56,11 @@ class Manual(PublicTarget):
                 sources=source_files(function.overloads),
             )
             yield Output(f"{FOLDER}/{function.name}.md", text)
+        for source in definitions.objects.sources:
+            text = self.templates.render(
+                "classes.md.j2", source=source, objects=definitions.objects, languages=self._languages
+            )
+            yield Output(f"{FOLDER}/{PurePath(source).stem}.md", text)
         yield Output(f"{FOLDER}/README.md", self._index(definitions))
 
     @cached_property
@@ -56,15 +71,26 @@ class Manual(PublicTarget):
         """Renders the index, which groups the functions by the definition file of their first record."""
         families: dict[str, list[Function]] = {}
         for function in definitions.functions:
-            family = PurePath(function.overloads[0].location.file).stem
-            families.setdefault(family.replace("_", " ").capitalize(), []).append(function)
+            families.setdefault(_page_title(function.overloads[0].location.file), []).append(function)
         return self.templates.render(
             "index.md.j2",
             families=dict(sorted(families.items())),
             languages=self._languages,
             forms=prose.FORMS,
             sources=source_files(definitions.ops),
+            objects=definitions.objects,
         )
+
+
+def _offered(objects: Objects, source: str) -> list[str]:
+    """Returns the names of the classes and functions of a definition file, as code."""
+    classes = [each.name for each in objects.classes if each.location.file == source]
+    functions = [each.full_name for each in objects.functions if each.location.file == source]
+    return [f"`{name}`" for name in (*classes, *functions)]
+
+
+def _page_title(source: str) -> str:
+    return PurePath(source).stem.replace("_", " ").capitalize()
 
 
 def _heading(op: Op, function: Function) -> str:

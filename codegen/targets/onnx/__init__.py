@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from codegen.checking import operand_sort
+from codegen.definitions import Definitions
+from codegen.dtypes import ResultRule
 from codegen.expression import Binary, Conditional, Constant, Expression, Invoke, Node, Unary, Variable
 from codegen.intrinsics import Sort
 from codegen.kinds.elementwise import Elementwise
-from codegen.model import Definitions, Op, ResultRule
+from codegen.model import Op
 from codegen.names import identifier, pascal
 from codegen.printer import real
 from codegen.target import Output, Target
@@ -87,15 +89,12 @@ class Entry:
     @property
     def compute(self) -> str:
         """Returns what the type follows from in which the expressions are computed."""
-        rule = self.op.dtype.compute
-        if rule is None and self.op.dtype.results[0] in (ResultRule.BOOL, ResultRule.INT64):
-            rule = ResultRule.PROMOTE
         return {
             None: "kResult",
             ResultRule.PROMOTE: "kOperands",
             ResultRule.BOOL: "kBool",
             ResultRule.FLOATING: "kFloating",
-        }[rule]
+        }[self.op.dtype.computes_in]
 
     @property
     def match(self) -> int:

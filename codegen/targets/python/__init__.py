@@ -9,14 +9,20 @@ from pathlib import PurePath
 
 import yaml
 
+from codegen.definitions import Definitions, Function
+from codegen.dtypes import DTYPES
+from codegen.examples import ErrorCase, Example
 from codegen.language import Language
-from codegen.model import DTYPES, Call, Definitions, ErrorCase, Example, Function, Literal, Op, Type
+from codegen.model import Op
 from codegen.names import identifier, source_files, with_parents
+from codegen.objects.examples import Examples
+from codegen.objects.model import Member
 from codegen.printer import string
 from codegen.target import Output
 from codegen.targets.python import stubs, table, words
-from codegen.targets.python.classes import PythonClasses
+from codegen.targets.python.classes import PythonClasses, PythonExamples
 from codegen.targets.python.table import PythonFunction
+from codegen.targets.python.words import PYTHON, RESERVED
 
 FOLDER = "bindings/python/generated"
 
@@ -37,7 +43,8 @@ class Python(Language):
     fence = "python"
     opening = "import oneflow_py as flow"
     forms = ("flow.add(x, y)", "x.add(y)", "x.add_(y)", "flow.add(x, y, out=z)")
-    reserved = words.RESERVED
+    reserved = RESERVED
+    words = PYTHON
 
     # -- files ----------------------------------------------------------------------------------------------------
 
@@ -68,8 +75,13 @@ class Python(Language):
             f"{FOLDER}/functions.cpp",
             templates.render("functions.cpp.j2", entries=entries, ops=definitions.ops, **shared),
         )
-        yield Output(f"{FOLDER}/classes.cpp", templates.render("classes.cpp.j2", classes=self._classes))
-        spaces = with_parents({entry.module for entry in entries} - {""})
+        yield Output(f"{FOLDER}/class_table.cpp", templates.render("class_table.cpp.j2", classes=self._classes))
+        yield Output(f"{FOLDER}/tests/classes.json", self._classes.table.calls)
+        text = templates.render(
+            "examples.py.j2", examples=self.examples.all_lines(), sources=definitions.objects.sources
+        )
+        yield Output(f"{FOLDER}/tests/test_generated_class_examples.py", text)
+        spaces = with_parents(({entry.module for entry in entries} | set(definitions.objects.namespaces)) - {""})
         for namespace in ("", *spaces):
             template = "namespace.pyi.j2" if namespace else "package.pyi.j2"
             members = [entry for entry in entries if entry.module == namespace]
@@ -93,7 +105,11 @@ class Python(Language):
 
     @cached_property
     def _classes(self) -> PythonClasses:
-        return PythonClasses(self.definitions.objects, str)
+        return PythonClasses(self.definitions.objects)
+
+    @cached_property
+    def examples(self) -> Examples:
+        return PythonExamples(self.definitions.objects, self._classes.words, self.words, self.public_names)
 
     def _entry(self, function: Function) -> PythonFunction:
         return PythonFunction(function, self._public_name, function.name in self._attributes)
@@ -125,16 +141,20 @@ class Python(Language):
         for number, case in enumerate(op.errors, 1):
             call = self.call_text(case.call)
             yield Test(
-                f"test_{name}_error_{number}", call, "", self.error_class(case), words.literal(self.error_text(case))
+                f"test_{name}_error_{number}",
+                call,
+                "",
+                self.error_class(case),
+                PYTHON.literal(self.error_text(case)),
             )
 
     @staticmethod
     def _expected_values(op: Op, example: Example) -> str:
         several = len(op.signature.results) > 1 or op.signature.gives_list
         if not several or not isinstance(example.gives, tuple):
-            return words.literal(example.gives)
+            return PYTHON.literal(example.gives)
         tail = "," if len(example.gives) == 1 else ""
-        return f"({', '.join(map(words.literal, example.gives))}{tail})"
+        return f"({', '.join(map(PYTHON.literal, example.gives))}{tail})"
 
     # -- names ----------------------------------------------------------------------------------------------------
 
@@ -142,23 +162,17 @@ class Python(Language):
         return self._public_name(function.name)
 
     def _public_name(self, name: str) -> str:
-        return self.names.of(name, reserved=words.RESERVED)
+        return self.names.of(name, reserved=RESERVED)
 
     def argument_name(self, name: str) -> str:
         return name
 
-    def type_word(self, type_: Type) -> str:
-        return words.type_word(type_)
-
-    def literal_text(self, value: Literal) -> str:
-        return words.literal(value)
-
-    def call_text(self, call: Call) -> str:
-        return words.call(call, self._public_name)
-
     def signature_text(self, function: Function) -> tuple[str, ...]:
         name = self.public_name(function)
         return tuple(words.signature(name, op) for op in function.overloads)
+
+    def member_text(self, member: Member) -> str:
+        return self._classes.signature(member)
 
     def error_class(self, case: ErrorCase) -> str:
         return f"flow.{case.raises}"

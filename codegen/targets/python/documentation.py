@@ -6,9 +6,11 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 
 from codegen import prose
-from codegen.model import Example, Op
+from codegen.examples import Example
+from codegen.model import Op
 from codegen.names import wrap, wrap_call
 from codegen.targets.python import words
+from codegen.targets.python.words import PYTHON
 
 Public = Callable[[str], str]  # from the name of a function to its public name
 
@@ -63,7 +65,7 @@ def _argument_lines(op: Op, width: int) -> Iterator[str]:
 
 def _example_lines(example: Example, op: Op, public: Public, width: int) -> Iterator[str]:
     """Yields a call with its result as a comment, on the same line if it fits."""
-    call = words.call(example.call, public)
+    call = PYTHON.call(example.call, public)
     result = f"# {_result(example, op)}"
     if len(call) + 2 + len(result) <= width:
         yield f"{call}  {result}"
@@ -74,6 +76,6 @@ def _example_lines(example: Example, op: Op, public: Public, width: int) -> Iter
 
 def _result(example: Example, op: Op) -> str:
     if len(op.signature.results) == 1 or not isinstance(example.gives, tuple):
-        return words.literal(example.gives)
+        return PYTHON.literal(example.gives)
     named = zip(op.signature.results, example.gives, strict=True)
-    return ", ".join(f"{f'{result.name} ' if result.name else ''}{words.literal(value)}" for result, value in named)
+    return ", ".join(f"{f'{result.name} ' if result.name else ''}{PYTHON.literal(value)}" for result, value in named)

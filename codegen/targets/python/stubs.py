@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from codegen.model import Argument, Op
+from codegen.model import Op
 from codegen.names import wrap
 from codegen.targets.python import words
 from codegen.targets.python.documentation import docstring, overload_lines, summary_lines
 from codegen.targets.python.table import PythonFunction
+from codegen.targets.python.words import PYTHON
+from codegen.types import Argument
 
 WIDTH = 120
 TEXT = WIDTH - 3  # of docstrings, whose first line follows the quotes
@@ -73,7 +75,7 @@ def operators(slot: str, op: Op) -> list[str]:
     others = words.without_receiver(op)
     if not others:
         return [f"def {slot}(self) -> Tensor: ..."]
-    operand = words.annotation(others[0])
+    operand = PYTHON.declared(others[0])
     if slot in _COMPARISONS:
         ignore = _OVERRIDES if slot in ("__eq__", "__ne__") else ""
         return [f"def {slot}(self, other: {operand}, /) -> Tensor: ...{ignore}"]
@@ -150,7 +152,7 @@ def _variants(
         named = [p for p in words.typed_parameters(op, [a for a in others if a.keyword_only], has_out) if p != "*"]
         first = op.summary if len(documentation) > 1 else documentation[0]
         text = f"{first}\n\nThe items of `{single.name}` are separate arguments."
-        yield declared([*before, f"*{single.name}: {words.annotation(single)}", *named], wrap(text, TEXT - indent - 4))
+        yield declared([*before, f"*{single.name}: {PYTHON.declared(single)}", *named], wrap(text, TEXT - indent - 4))
         if op.takes_equation:
             yield declared(
                 ["operand: Tensor", "labels: Labels", "/", "*operands_and_labels: Tensor | Labels", *named],

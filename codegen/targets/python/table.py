@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from codegen.model import Argument, Function, Op
+from codegen.definitions import Function
+from codegen.model import Op
 from codegen.names import identifier
 from codegen.printer import boolean, string
 from codegen.targets.python import words
 from codegen.targets.python.documentation import help_text
+from codegen.targets.python.words import PYTHON
+from codegen.types import Argument
 
 
 def argument_row(argument: Argument) -> str:
@@ -24,8 +27,8 @@ def argument_row(argument: Argument) -> str:
         argument.is_written,
     )
     kind = f"ArgumentKind::{type_.base.converted.enumerator}"
-    item = words.item_word(type_) if type_.is_list else None
-    texts = (string(argument.name), string(words.type_word(type_)), kind, string(item))
+    item = PYTHON.item_word(type_) if type_.is_list else None
+    texts = (string(argument.name), string(PYTHON.type_word(type_)), kind, string(item))
     return ", ".join((*texts, *map(boolean, flags), string(" ".join(argument.other_names))))
 
 

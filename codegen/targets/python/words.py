@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import keyword
-import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from codegen import base_types
-from codegen.base_types import Word, word
-from codegen.model import DTYPES, Argument, Call, CallValue, Literal, Name, Op, TensorLiteral, Type
+from codegen.model import Op
 from codegen.names import fill, pascal
+from codegen.types import Argument
+from codegen.words import Word, Words
 
 RESERVED = frozenset(keyword.kwlist) | {"self"}
 WIDTH = 100  # of signatures and docstrings
+
 
 _WORDS = {
     base_types.TENSOR: Word("Tensor", "Tensors", "Tensor"),
@@ -32,58 +33,32 @@ _WORDS = {
 }
 
 
-def item_word(type_: Type) -> str:
-    """Returns the name of the type of an item of a list in error texts."""
-    return word(type_.base, _WORDS).one
+class PythonWords(Words):
+    types = _WORDS
+    list_name = "list"
+    data = "Data"
+    null, true, false = "None", "True", "False"
+
+    def list_of(self, item: str) -> str:
+        return f"Sequence[{item}]"
+
+    def or_null(self, text: str) -> str:
+        return f"{text} | None"
+
+    def not_finite(self, value: float) -> str:
+        return f'float("{value}")'
+
+    def string(self, text: str) -> str:
+        return json.dumps(text, ensure_ascii=False)
+
+    def invocation(self, name: str, positional: Sequence[str], named: Mapping[str, str]) -> str:
+        return f"flow.{name}({', '.join([*positional, *(f'{name}={value}' for name, value in named.items())])})"
+
+    def dtype(self, name: str) -> str:
+        return f"flow.{name}"
 
 
-def type_word(type_: Type) -> str:
-    """Returns the name of a type in error texts: "int", "list of ints"."""
-    found = word(type_.base, _WORDS)
-    return f"list of {found.several}" if type_.is_list else found.one
-
-
-def annotation(argument: Argument) -> str:
-    """Returns the annotation of an argument: "int", "int | Sequence[int] | None"."""
-    type_ = argument.type
-    text = "Data" if argument.takes_arrays else word(type_.base, _WORDS).declared
-    if type_.is_list:
-        member = f"{text} | None" if type_.optional_members else text
-        text = f"Sequence[{member}]" if type_.is_nested else f"{text} | Sequence[{member}]"
-    return f"{text} | None" if type_.optional else text
-
-
-def literal(value: Literal) -> str:
-    """Returns plain data in Python's syntax."""
-    match value:
-        case float() if math.isnan(value) or math.isinf(value):
-            return f'float("{value}")'
-        case str():
-            return json.dumps(value, ensure_ascii=False)
-        case tuple():
-            return f"[{', '.join(map(literal, value))}]"
-        case _:
-            return repr(value)
-
-
-def call(node: Call, public: Callable[[str], str]) -> str:
-    """Returns a call: `flow.sum(flow.tensor([1.0]), dim=0)`. `public` returns the public name of a function."""
-
-    def text(value: CallValue) -> str:
-        match value:
-            case Call():
-                return call(value, public)
-            case TensorLiteral(values=values, dtype=dtype):
-                return f"flow.tensor({literal(values)}{f', dtype=flow.{dtype}' if dtype else ''})"
-            case Name(name=name):
-                return f"flow.{name}" if name in DTYPES else literal(name)
-            case tuple():
-                return f"[{', '.join(map(text, value))}]"
-            case _:
-                return literal(value)
-
-    arguments = [*map(text, node.positional), *(f"{name}={text(value)}" for name, value in node.keywords)]
-    return f"flow.{public(node.op)}({', '.join(arguments)})"
+PYTHON = PythonWords()
 
 
 # ------------------------------------------------------------------------------------------------ results
@@ -129,7 +104,7 @@ def plain_parameters(op: Op, arguments: Iterable[Argument], has_out: bool) -> st
     """Returns the parameters as `inspect.signature` reads them: `input, dim=None, *, out=None`."""
 
     def show(argument: Argument) -> str:
-        return f"{argument.name}={literal(argument.default)}" if argument.has_default else argument.name
+        return f"{argument.name}={PYTHON.literal(argument.default)}" if argument.has_default else argument.name
 
     others = ["out=None"] * has_out + ["requires_grad=False"] * (has_out and op.makes_leaves)
     return ", ".join(_joined(arguments, show, others))
@@ -139,8 +114,8 @@ def typed_parameters(op: Op, arguments: Iterable[Argument], has_out: bool) -> li
     """Returns the parameters with annotations and defaults: `input: Tensor`, `dim: int | None = None`, ..."""
 
     def show(argument: Argument) -> str:
-        default = f" = {literal(argument.default)}" if argument.has_default else ""
-        return f"{argument.name}: {annotation(argument)}{default}"
+        default = f" = {PYTHON.literal(argument.default)}" if argument.has_default else ""
+        return f"{argument.name}: {PYTHON.declared(argument)}{default}"
 
     others = [f"out: {out_type(op)} | None = None"] * has_out
     return _joined(arguments, show, others + ["requires_grad: bool = False"] * (has_out and op.makes_leaves))

@@ -8,13 +8,18 @@ from functools import cached_property, partial
 from itertools import groupby
 from pathlib import PurePath
 
+from codegen.definitions import Definitions, Function
+from codegen.examples import ErrorCase
+from codegen.function_table import FunctionTable
 from codegen.language import Language
-from codegen.model import Call, Definitions, ErrorCase, Function, Literal, Type
 from codegen.names import identifier, pascal, source_files, with_parents
+from codegen.objects.examples import Examples
+from codegen.objects.model import Member
 from codegen.printer import string
 from codegen.target import Output
 from codegen.targets.ruby import documentation, table, testing, words
-from codegen.targets.ruby.classes import RubyClasses
+from codegen.targets.ruby.classes import RubyClasses, RubyExamples
+from codegen.targets.ruby.words import RUBY
 
 FOLDER = "bindings/ruby/generated"
 
@@ -29,7 +34,7 @@ class Ruby(Language):
     fence = "ruby"
     opening = 'require "oneflow"'
     forms = ("OneFlow.add(x, y)", "x.add(y)", "x.add!(y)", "OneFlow.add(x, y, out: z)")
-    none_word = "nil"
+    words = RUBY
 
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
         sources = source_files(definitions.ops)
@@ -37,8 +42,6 @@ class Ruby(Language):
             identifier=identifier,
             pascal=pascal,
             string=string,
-            argument_row=table.argument_row,
-            overload_row=table.overload_row,
             definition=table.definition,
             function_types=table.function_types,
             method_types=table.method_types,
@@ -49,8 +52,8 @@ class Ruby(Language):
             rdoc=documentation.rdoc,
             rbs_comment=partial(documentation.rbs_comment, ruby=self),
         )
-        for name in ("classes.cpp", "classes.rbs"):
-            text = templates.render(f"{name}.j2", classes=RubyClasses(definitions.objects, str))
+        for name in ("class_table.cpp", "classes.rbs"):
+            text = templates.render(f"{name}.j2", classes=self._classes)
             yield Output(f"{FOLDER}/{name}", text)
         for name in ("functions.cpp", "functions.rbs", "documentation.rb"):
             text = templates.render(
@@ -60,13 +63,27 @@ class Ruby(Language):
                 ops=definitions.ops,
                 sources=sources,
                 language=self,
+                table=FunctionTable(definitions.ops, RUBY),
             )
             yield Output(f"{FOLDER}/{name}", text)
+        yield Output(f"{FOLDER}/test_classes.json", self._classes.table.calls)
+        text = templates.render(
+            "examples.rb.j2", examples=self.examples.all_lines(), sources=definitions.objects.sources
+        )
+        yield Output(f"{FOLDER}/test_class_examples.rb", text)
         for file, ops in groupby(definitions.ops, key=lambda op: op.location.file):
             family = PurePath(file).stem
             tests = [t for op in ops if op.name not in self.names.omitted for t in testing.tests(op, self)]
             text = templates.render("test.rb.j2", tests=tests, family=family, sources=[file])
             yield Output(f"{FOLDER}/test_{family}.rb", text)
+
+    @cached_property
+    def _classes(self) -> RubyClasses:
+        return RubyClasses(self.definitions.objects)
+
+    @cached_property
+    def examples(self) -> Examples:
+        return RubyExamples(self.definitions.objects, self._classes.words, self.words, self.public_names)
 
     @cached_property
     def entries(self) -> tuple[table.RubyFunction, ...]:
@@ -95,10 +112,6 @@ class Ruby(Language):
 
     # -- names --------------------------------------------------------------------------------------------------------
 
-    @cached_property
-    def _public(self) -> dict[str, str]:
-        return {function.name: self.public_name(function) for function in self.definitions.functions}
-
     def public_name(self, function: Function) -> str:
         space, _, name = self.names.of(function.name, marked, reserved=words.MEMBERS).rpartition(".")
         return f"{words.module_name(space)}.{name}" if space else name
@@ -114,15 +127,12 @@ class Ruby(Language):
     def argument_name(self, name: str) -> str:
         return name
 
-    def type_word(self, type_: Type) -> str:
-        return words.type_word(type_)
-
-    def call_text(self, call: Call) -> str:
-        return words.call(call, self._public)
-
     def signature_text(self, function: Function) -> tuple[str, ...]:
         name = self.public_name(function)
         return tuple(table.signature(words.qualified(name), op) for op in function.overloads)
+
+    def member_text(self, member: Member) -> str:
+        return self._classes.signature(member)
 
     def error_class(self, case: ErrorCase) -> str:
         return f"OneFlow::{case.raises}"
@@ -130,7 +140,4 @@ class Ruby(Language):
     def error_text(self, case: ErrorCase) -> str:
         """Returns the error text with the names that functions have in Ruby: `optim.sgd_` becomes `Optim.sgd!`."""
         text = super().error_text(case)
-        return re.sub(r"\b[a-z][\w.]*\w", lambda match: self._public.get(match.group(), match.group()), text)
-
-    def literal_text(self, value: Literal) -> str:
-        return words.literal(value)
+        return re.sub(r"\b[a-z][\w.]*\w", lambda match: self.public_names.get(match.group(), match.group()), text)

@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from codegen import prose
+from codegen.language import Language
 from codegen.model import Op
 from codegen.names import wrap, wrap_call
-from codegen.targets.ruby.table import function_lines, method_lines
-
-if TYPE_CHECKING:
-    from codegen.targets.ruby import Ruby
-    from codegen.targets.ruby.table import RubyFunction
+from codegen.targets.ruby.table import RubyFunction, function_lines, method_lines
 
 WIDTH = 120
 
@@ -26,7 +22,7 @@ def rdoc(entry: RubyFunction, indent: str, *, is_method: bool = False) -> str:
     return _comment(lines, indent)
 
 
-def rbs_comment(entry: RubyFunction, indent: str, *, ruby: Ruby, is_method: bool = False) -> str:
+def rbs_comment(entry: RubyFunction, indent: str, *, ruby: Language, is_method: bool = False) -> str:
     """Returns the comment in the `.rbs` file: the text and an example of each overload."""
 
     def text(op: Op) -> Iterator[str]:
@@ -36,7 +32,7 @@ def rbs_comment(entry: RubyFunction, indent: str, *, ruby: Ruby, is_method: bool
             yield from (
                 f"    {line}" for line in wrap_call(ruby.call_text(example.call), WIDTH - len(f"{indent}#     "))
             )
-            yield f"    # => {ruby.literal_text(example.gives)}"
+            yield f"    # => {ruby.words.literal(example.gives)}"
 
     lines: list[str] = []
     signatures = method_lines(entry) if is_method else function_lines(entry)

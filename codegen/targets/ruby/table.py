@@ -6,56 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 
-from codegen.model import Argument, Function, Op
+from codegen.definitions import Function
+from codegen.model import Op
 from codegen.names import fill, identifier
 from codegen.printer import boolean, string
 from codegen.targets.ruby import words
+from codegen.targets.ruby.words import RUBY
+from codegen.types import Argument
 
 # The parameter for operands that come with their labels.
 LABELLED = "operands_and_labels"
 WIDTH = 120
 SIGNATURE_WIDTH = 100  # of signatures in the manual
-
-
-def argument_row(argument: Argument) -> str:
-    """Returns the initializer of an Argument."""
-    type_ = argument.type
-    flags = (
-        type_.optional, type_.optional_members, not argument.has_default, argument.keyword_only,
-        type_.is_nested,
-    )  # fmt: skip
-    kind = f"ArgumentType::{type_.base.converted.enumerator}"
-    item = words.item_word(type_) if type_.is_list else None
-    texts = map(string, (argument.name, words.type_word(type_), item))
-    others = string(" ".join(argument.other_names))
-    return ", ".join((*texts, kind, *map(boolean, flags), "0", boolean(argument.is_written), others))
-
-
-def overload_row(op: Op) -> str:
-    """Returns the initializer of an Overload."""
-    signature = op.signature
-    alias = signature.results[0].alias
-
-    def position(holds: Iterator[bool]) -> str:
-        return str(next((index for index, held in enumerate(holds) if held), -1))
-
-    return ", ".join(
-        (
-            string(op.full_name),
-            f"{identifier(op.full_name)}_arguments",
-            str(len(signature.arguments)),
-            str(sum(not argument.keyword_only for argument in signature.arguments)),
-            str(len(signature.results)),
-            position(argument == op.receiver for argument in signature.arguments),
-            position(alias is not None and a.alias == alias and not alias.written for a in signature.arguments),
-            position(argument == op.returned for argument in signature.arguments),
-            boolean(op.has_out),
-            boolean(op.makes_leaves),
-            position(argument == op.replaced for argument in signature.arguments),
-            boolean(signature.gives_list),
-            "nullptr",
-        )
-    )
 
 
 @dataclass(frozen=True)
@@ -71,16 +33,17 @@ class RubyFunction:
 
     @property
     def variable(self) -> str:
-        """Returns the name of the array of Overloads."""
+        """Returns the name of the array of overloads."""
         return f"{identifier(self.function.name)}_overloads"
 
     @property
     def row(self) -> str:
         """Returns the initializer of a Function."""
-        forms = (self.method, self.operator, self.in_place, self._full(self.in_place))
-        names = (self.name_space, self.name, self._full(self.name), self.function.name, *forms)
-        takes_equation = boolean(self.function.takes_equation)
-        return ", ".join((*map(string, names), takes_equation, self.variable, str(len(self.function.overloads))))
+        count = len(self.function.overloads)
+        names = map(string, (self._full(self.name), self._full(self.in_place)))
+        function = ", ".join((*names, self.variable, str(count), boolean(self.function.takes_equation)))
+        forms = (self.name_space, self.name, self.function.name, self.method, self.operator, self.in_place)
+        return ", ".join((f"{{{function}}}", *map(string, forms)))
 
     def _full(self, name: str | None) -> str | None:
         """Returns a name with that of the module: `Comm.all_reduce`."""
@@ -185,12 +148,12 @@ def _types(op: Op, arguments: tuple[Argument, ...], has_out: bool, result: str |
     fresh = _result(op)
 
     def passing(positional: list[str], by_name: list[Argument]) -> MethodType:
-        keywords = [f"{'?' * a.has_default}{a.name}: {words.signature_type(a)}" for a in by_name]
+        keywords = [f"{'?' * a.has_default}{a.name}: {RUBY.declared(a)}" for a in by_name]
         options = [f"?out: {fresh}?"] * has_out + ["?requires_grad: bool"] * (has_out and op.makes_leaves)
         return MethodType((*positional, *keywords, *options), result or fresh)
 
     def by_position(some: list[Argument]) -> list[str]:
-        return [f"{'?' * a.has_default}{words.signature_type(a)} {a.name}" for a in some]
+        return [f"{'?' * a.has_default}{RUBY.declared(a)} {a.name}" for a in some]
 
     yield passing(by_position(required + optional), named)
     if optional:
@@ -199,7 +162,7 @@ def _types(op: Op, arguments: tuple[Argument, ...], has_out: bool, result: str |
         yield passing(by_position(tensors), required[len(tensors) :] + optional + named)
     if required and not optional and required[-1].type.is_list:
         *others, last = required
-        member = words.signature_type(replace(last, type=replace(last.type, is_list=False)))
+        member = RUBY.declared(replace(last, type=replace(last.type, is_list=False)))
         yield passing([*by_position(others), f"*{member} {last.name}"], named)
     if op.takes_equation:
         yield passing([f"*(Tensor | labels) {LABELLED}"], named)

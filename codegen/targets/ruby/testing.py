@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from codegen.model import ErrorCase, Example, Op
+from codegen.examples import ErrorCase, Example
+from codegen.language import Language
+from codegen.model import Op
 from codegen.names import identifier
-
-if TYPE_CHECKING:
-    from codegen.targets.ruby import Ruby
 
 WIDTH = 120 - 4  # of a line, without its indentation
 
@@ -23,7 +21,7 @@ class Test:
     lines: tuple[str, ...]
 
 
-def tests(op: Op, ruby: Ruby) -> Iterator[Test]:
+def tests(op: Op, ruby: Language) -> Iterator[Test]:
     """Yields one test per example and per error case."""
     for number, example in enumerate(op.examples, 1):
         yield Test(f"test_{identifier(op.full_name)}_example_{number}", tuple(_example(example, ruby)))
@@ -31,13 +29,13 @@ def tests(op: Op, ruby: Ruby) -> Iterator[Test]:
         yield Test(f"test_{identifier(op.full_name)}_error_{number}", tuple(_error(case, ruby)))
 
 
-def _example(example: Example, ruby: Ruby) -> Iterator[str]:
+def _example(example: Example, ruby: Language) -> Iterator[str]:
     yield "OneFlow.manual_seed(0)"
-    yield from _call("assert_gives", [ruby.literal_text(example.gives), ruby.call_text(example.call)])
+    yield from _call("assert_gives", [ruby.words.literal(example.gives), ruby.call_text(example.call)])
 
 
-def _error(case: ErrorCase, ruby: Ruby) -> Iterator[str]:
-    *lines, last = _call("assert_error", [ruby.error_class(case), ruby.literal_text(ruby.error_text(case))], " do")
+def _error(case: ErrorCase, ruby: Language) -> Iterator[str]:
+    *lines, last = _call("assert_error", [ruby.error_class(case), ruby.words.literal(ruby.error_text(case))], " do")
     yield from [*lines, f"{last} do", f"  {ruby.call_text(case.call)}", "end"]
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from codegen import base_types
-from codegen.base_types import Word, word
-from codegen.model import DTYPES, Argument, Call, CallValue, Literal, Name, TensorLiteral, Type
+from codegen.examples import CallValue
 from codegen.names import pascal
+from codegen.types import Argument
+from codegen.words import Word, Words
 
 # The operators of Ruby, by the function that each of them calls. `==` is not one of them: in Ruby it compares whole
 # objects and returns a boolean, and `!=` is derived from it.
@@ -53,6 +54,17 @@ MEMBERS = frozenset(
     """class display dup extend freeze hash initialize inspect itself method methods object_id send tap then""".split()
 )
 
+
+def module_name(space: str) -> str:
+    """Returns the module of a namespace: nn.functional -> NN::Functional."""
+    return "::".join(ABBREVIATIONS.get(part) or pascal(part) for part in space.split("."))
+
+
+def qualified(name: str) -> str:
+    """Returns the name with its module: OneFlow.sum for "sum", OneFlow::Comm.reduce for "Comm.reduce"."""
+    return f"OneFlow{'::' if '.' in name else '.'}{name}"
+
+
 _WORDS = {
     base_types.TENSOR: Word("Tensor", "Tensors", "Tensor"),
     base_types.OPERAND: Word("Tensor or real Numeric", "Tensors or real Numerics", "operand"),
@@ -71,85 +83,54 @@ _WORDS = {
 }
 
 
-def module_name(space: str) -> str:
-    """Returns the module of a namespace: nn.functional -> NN::Functional."""
-    return "::".join(ABBREVIATIONS.get(part) or pascal(part) for part in space.split("."))
+class RubyWords(Words):
+    types = _WORDS
+    list_name = "Array"
+    data = "nested"
+    null = "nil"
+
+    def list_of(self, item: str) -> str:
+        return f"Array[{item}]"
+
+    def or_null(self, text: str) -> str:
+        return f"{text}?"
+
+    def either(self, first: str, second: str) -> str:
+        return f"({super().either(first, second)})"
+
+    def number(self, value: float) -> str:
+        return f"{value:_}" if abs(value) >= 10_000 else repr(value)
+
+    def not_finite(self, value: float) -> str:
+        return "Float::NAN" if math.isnan(value) else "Float::INFINITY" if value > 0 else "-Float::INFINITY"
+
+    def string(self, text: str) -> str:
+        escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("#", "\\#").replace("\n", "\\n")
+        return f'"{escaped}"'
+
+    def invocation(self, name: str, positional: Sequence[str], named: Mapping[str, str]) -> str:
+        return f"{qualified(name)}({', '.join([*positional, *self.named(named)])})"
+
+    def named(self, values: Mapping[str, str]) -> list[str]:
+        """Returns arguments by name, with the name alone for a variable of the same name."""
+        return [f"{name}:" if name == value else f"{name}: {value}" for name, value in values.items()]
+
+    def dtype(self, name: str) -> str:
+        return f":{name}"
+
+    def items(self, values: Sequence[CallValue], texts: Sequence[str]) -> str:
+        words = [each for each in values if isinstance(each, str) and each.isalnum()]
+        return f"%w[{' '.join(words)}]" if len(words) == len(values) > 1 else super().items(values, texts)
 
 
-def item_word(type_: Type) -> str:
-    """Returns the name of the type of an item of a list in error texts."""
-    return word(type_.base, _WORDS).one
-
-
-def type_word(type_: Type) -> str:
-    """Returns the name of a type in error texts: "Integer", "Array of Integers"."""
-    found = word(type_.base, _WORDS)
-    return f"Array of {found.several}" if type_.is_list else found.one
-
-
-def signature_type(argument: Argument) -> str:
-    """Returns the type of an argument in RBS: "Integer", "(Integer | Array[Integer])?"."""
-    type_ = argument.type
-    text = "nested" if argument.takes_arrays else word(type_.base, _WORDS).declared
-    if type_.is_list:
-        member = f"{text}?" if type_.optional_members else text
-        text = f"Array[{member}]" if type_.is_nested else f"({text} | Array[{member}])"
-    return f"{text}?" if type_.optional else text
-
-
-def literal(value: Literal) -> str:
-    """Returns plain data in Ruby's syntax."""
-    match value:
-        case None:
-            return "nil"
-        case bool():
-            return "true" if value else "false"
-        case float() if math.isnan(value):
-            return "Float::NAN"
-        case float() if math.isinf(value):
-            return "Float::INFINITY" if value > 0 else "-Float::INFINITY"
-        case float() | int():
-            return f"{value:_}" if abs(value) >= 10_000 else repr(value)
-        case str():
-            escaped = value.replace("\\", "\\\\").replace('"', '\\"').replace("#", "\\#").replace("\n", "\\n")
-            return f'"{escaped}"'
-        case _:
-            return f"[{', '.join(map(literal, value))}]"
-
-
-def call(node: Call, public: Mapping[str, str]) -> str:
-    """Returns a call: `OneFlow.sum(OneFlow.tensor([1.0]), dim: 0)`. `public` maps functions to public names."""
-
-    def text(value: CallValue) -> str:
-        match value:
-            case Call():
-                return call(value, public)
-            case TensorLiteral(values=values, dtype=dtype):
-                return f"OneFlow.tensor({literal(values)}{f', dtype: :{dtype}' if dtype else ''})"
-            case Name(name=name):
-                return f":{name}" if name in DTYPES else f'"{name}"'
-            case tuple():
-                words = [each for each in value if isinstance(each, str) and each.isalnum()]
-                if len(words) == len(value) > 1:
-                    return f"%w[{' '.join(words)}]"
-                return f"[{', '.join(map(text, value))}]"
-            case _:
-                return literal(value)
-
-    arguments = [*map(text, node.positional), *(f"{name}: {text(value)}" for name, value in node.keywords)]
-    return f"{qualified(public[node.op])}({', '.join(arguments)})"
-
-
-def qualified(name: str) -> str:
-    """Returns the name with its module: OneFlow.sum for "sum", OneFlow::Comm.reduce for "Comm.reduce"."""
-    return f"OneFlow{'::' if '.' in name else '.'}{name}"
+RUBY = RubyWords()
 
 
 def default(argument: Argument) -> str:
     """Returns the default of an argument: `:float32`, `nil`, `"none"`."""
     if argument.type.base is base_types.DTYPE and isinstance(argument.default, str):
-        return f":{argument.default}"
-    return literal(argument.default)
+        return RUBY.dtype(argument.default)
+    return RUBY.literal(argument.default)
 
 
 def parameters(arguments: Iterable[Argument]) -> list[str]:

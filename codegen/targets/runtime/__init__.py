@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
 
-from codegen.model import Definitions
+from codegen.definitions import Definitions
+from codegen.names import snake
 from codegen.printer import RESERVED
 from codegen.target import Output, Target
 from codegen.targets.runtime.families import Family
@@ -42,5 +43,13 @@ class Runtime(Target):
         yield Output("runtime/generated/rules.cpp", text)
         objects = definitions.objects
         implementations = [Implementation(each, objects) for each in objects.members]
-        text = self.templates.render("objects.cpp.j2", objects=objects, implementations=implementations)
+        text = self.templates.render(
+            "objects.cpp.j2",
+            objects=objects,
+            implementations=implementations,
+            headers=sorted({each.header for each in objects.classes} - {""}),
+            own_headers=[f"objects/{snake(each.handle)}.h" for each in objects.classes if each.is_internal],
+            runs=sorted({each.runs for each in objects.members if each.runs}),
+            works=sorted({each.work for each in objects.members} - {"", "always"}),
+        )
         yield Output("runtime/generated/objects.cpp", text)

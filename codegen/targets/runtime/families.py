@@ -10,15 +10,18 @@ from functools import cached_property
 
 from codegen import base_types
 from codegen import signature as signatures
+from codegen.answers import Enumerator, Gives, Member, Rows, RulePrograms, RuntimeRule
+from codegen.definitions import Definitions
 from codegen.derive.gradients import GradientInput, GradientRule, gradient_rules
+from codegen.dtypes import DTypeSet, ResultRule
 from codegen.former import former_arguments
 from codegen.kinds.composite import for_complex
-from codegen.kinds.kind import Enumerator, Gives, Member, Rows, RulePrograms, RuntimeRule
-from codegen.model import Argument, Complex, Definitions, DTypeSet, Op, ResultRule
+from codegen.model import Complex, Op
 from codegen.names import fill, identifier, pascal, wrap
 from codegen.printer import boolean, real, string
 from codegen.program import Program
 from codegen.targets.runtime.programs import WIDTH, CppDefinition, function_of
+from codegen.types import Argument
 
 MARGIN = 8  # columns before a field in the table of schemas
 
@@ -84,7 +87,7 @@ class Family:
         if self.has_templates:
             found.add(f"generated/{self.name}_programs.h")
         for op in (entry.op for entry in self.entries):
-            found.update(op.kind.runtime_rule(op).headers)
+            found.update(op.kind.runtime_rule(op).headers, op.kind.dimensions(op).headers)
             if isinstance(op.complex, Program):
                 found.update(("dispatch/program_body.h", "ops/complex.h", "ops/program_functions.h"))
             elif op.complex is Complex.PARTS:
@@ -277,6 +280,7 @@ class OperatorSource:
             f".arguments = {self.constant}Arguments",
             f".result_count = {len(op.signature.results)}",
             *([".gives_list = true"] if op.signature.gives_list else []),
+            *self._result_aliases(),
             braced(".dtype = {", self._dtype_rule()),
         ]
         if op.kind.matched:
@@ -291,7 +295,7 @@ class OperatorSource:
         if rule.struct:
             lines.append(f".rule = &{self.constant}Rule")
         lines.append(f".run = {rule.run}")
-        lines.append(f".dimensions = {rule.dimensions}")
+        lines.append(f".dimensions = {op.kind.dimensions(op).function}")
         if op.takes_complex:
             lines.append(f".run_complex = {self._complex_runner(rule)}")
         if self._complex_body:
@@ -311,6 +315,12 @@ class OperatorSource:
             lines.append(f".formerly = {self.constant}Formerly")
         return lines
 
+    def _result_aliases(self) -> Iterator[str]:
+        found = self.op.result_aliases
+        if any(each is not None for each in found):
+            positions = (-1 if each is None else each for each in found)
+            yield f".result_aliases = {{{', '.join(map(str, positions))}}}"
+
     def _dtype_rule(self) -> list[str]:
         rule = self.op.dtype
         fields = [".results = {" + ", ".join(f"ResultRule::{_RESULTS[r]}" for r in rule.results) + "}"]
@@ -326,10 +336,8 @@ class OperatorSource:
             selected |= {a.name: None for a in self.op.signature.arguments if a.type.base is base_types.OPERAND}
         if selected:
             fields.append(f".selected_arguments = {self._mask(selected)}")
-        compute = rule.compute
-        if compute is None and rule.results[0] in (ResultRule.BOOL, ResultRule.INT64):
-            compute = ResultRule.PROMOTE if self.op.signature.tensor_arguments else None
-        if compute is not None:
+        compute = rule.computes_in
+        if compute and (rule.compute or self.op.signature.tensor_arguments):
             fields += [f".compute = ResultRule::{_RESULTS[compute]}", ".computes_result = false"]
         return fields
 

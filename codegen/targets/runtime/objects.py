@@ -35,13 +35,18 @@ class Implementation:
     def __init__(self, member: Member, objects: Objects) -> None:
         self.member = member
         self.name = member.implementation
-        self.function = self.name.replace(".", "_").lower()
-        self._handles = {each.name: each.handle for each in objects.classes}
+        self.function = member.runs or self.name.replace(".", "_").lower()
+        self._handles = {each.name: each.handle for each in objects.classes if not each.is_internal}
         self._records = objects.records_by_name
 
     @property
-    def _is_create(self) -> bool:
-        return self.member.is_create
+    def work(self) -> str:
+        """Returns the function that says how long the work may take."""
+        return {"": "nullptr", "always": "always_long"}.get(self.member.work, self.member.work)
+
+    @property
+    def _is_method(self) -> bool:
+        return bool(self.member.owner) and not self.member.is_create
 
     @property
     def variables(self) -> list[str]:
@@ -51,14 +56,14 @@ class Implementation:
     @property
     def call(self) -> str:
         """Returns the call of the C API."""
-        receiver = [f"static_cast<{self._handles[self.member.owner]}>(self)"] if self._has_receiver else []
+        receiver = [f"static_cast<{self._handles[self.member.owner]}>(self)"] if self._is_method else []
         arguments = [text for i, each in enumerate(self.member.parameters) for text in self._read(each, f"given[{i}]")]
         return f"{self.member.calls}({', '.join([*receiver, *arguments, *(f'&{n}' for _, n, _ in self._results())])})"
 
     @property
     def uses(self) -> tuple[bool, bool, bool]:
         """Returns whether the function uses its receiver, its arguments and the results."""
-        return self._has_receiver, bool(self.member.parameters), bool(self._results())
+        return self._is_method, bool(self.member.parameters), bool(self._results())
 
     @property
     def result(self) -> str:
@@ -67,10 +72,6 @@ class Implementation:
         if self.member.result.word in self._records:
             return f"results.list({{{', '.join(made)}}})"
         return made[0] if made else ""
-
-    @property
-    def _has_receiver(self) -> bool:
-        return bool(self.member.owner) and not self._is_create
 
     def _read(self, parameter: Parameter, data: str) -> Iterator[str]:
         type_ = parameter.type
@@ -103,7 +104,7 @@ class Implementation:
     def _results(self) -> list[tuple[str, str, str]]:
         """Returns the C type, the variable and the data of each result."""
         result = self.member.result
-        if self._is_create:
+        if self.member.is_create:
             return [self._result(ObjectType(self.member.owner), "result")]
         if result.word in self._records:
             return [self._result(field.type, field.name) for field in self._records[result.word].fields]

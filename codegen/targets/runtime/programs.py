@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from codegen import base_types
+from codegen.answers import Gives, RulePrograms
 from codegen.expression import (
     Binary,
     Conditional,
@@ -21,8 +22,7 @@ from codegen.expression import (
     Unary,
     Variable,
 )
-from codegen.kinds.kind import Gives, RulePrograms
-from codegen.model import Argument, Op, Type
+from codegen.model import Op, OperatorCall, called_in
 from codegen.names import fill
 from codegen.printer import Printer, string
 from codegen.program import (
@@ -30,7 +30,6 @@ from codegen.program import (
     Check,
     For,
     If,
-    OperatorCall,
     Present,
     Program,
     ResolvedComprehension,
@@ -41,6 +40,7 @@ from codegen.program import (
 )
 from codegen.program_functions import (
     BOOL,
+    DEVICE,
     DTYPE,
     INTEGER,
     INTEGERS,
@@ -52,6 +52,7 @@ from codegen.program_functions import (
     TENSORS,
     TEXT,
 )
+from codegen.types import Argument, Type
 
 WIDTH = 120
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -71,6 +72,11 @@ _ACCESS = {
     REAL: ("const double", "real"),
     TEXT: ("const std::string_view", "string"),
 }
+# The types of values whose names are declared before they have one; those of tensors depend on the form.
+_VALUES = {
+    TENSORS: "TensorList", INTEGER: "Integer", INTEGERS: "Integers", BOOL: "bool", REAL: "double",
+    TEXT: "std::string_view", DTYPE: "of_dtype", DEVICE: "of_device", NUMBER: "of_scalar",
+}  # fmt: skip
 _SIZE_ACCESS = {**_ACCESS, NUMBER: ("const of_scalar", "number"), DTYPE: ("const of_dtype", "dtype")}
 _FUNCTIONS = {**PROGRAM, **MAPS}
 
@@ -83,6 +89,7 @@ class Form:
     template: bool = False  # whether it is a template over the type of integers
     give: tuple[str, str] = ("return ", ";")  # what precedes and what follows the results
     tensors: str = "tensor"  # the method that reads a tensor
+    tensor: str = "TensorRef"  # the type of the name of a tensor
 
     def access(self, type_: Type) -> tuple[str, str] | None:
         """Returns how the function reads an argument: the declaration, and a method of its body."""
@@ -94,7 +101,7 @@ class Form:
 
 _FORMS = {
     Gives.RESULTS: Form("void", give=("return body.give(", ");")),
-    Gives.MAP: Form("typename Body::Map", template=True, tensors="map"),
+    Gives.MAP: Form("typename Body::Map", template=True, tensors="map", tensor="typename Body::Map"),
     Gives.SIZES: Form("typename Body::Shape", template=True, give=("return Shape(", ");")),
     Gives.LENGTH: Form("typename Body::Shape", template=True, give=("return Shape{", "};")),
     Gives.SIZE: Form("typename Body::Integer", template=True),
@@ -125,6 +132,7 @@ class ProgramPrinter(Printer):
         self.lists = 0
         self.read: set[str] = set()  # the names that have been printed
         self.own: set[str] = set()  # the names of tensors that the program holds
+        self.declared: set[str] = set()  # the names that are declared before they have a value
 
     def statements(self, block: Sequence[Statement]) -> Iterator[str]:
         """Yields the lines of a block."""
@@ -140,6 +148,9 @@ class ProgramPrinter(Printer):
         match statement:
             case Assign(names=(name,), value=value, replaces=True):
                 yield f"{local(name)} = {self._value(name, value)};"
+            case Assign(names=names, value=value, replaces=True):
+                yield from (f"TensorRef {local(name)};" for name in names if name not in self.declared)
+                yield f"assign({', '.join([self.print(value), *map(local, names)])});"
             case Assign(names=(name,), value=ResolvedComprehension() as value):
                 self._fill(name, value)
             case Assign(names=(name,), value=value, types=(type_,)):
@@ -156,7 +167,10 @@ class ProgramPrinter(Printer):
                 items = [_STATUS[error], string(text), *values]
                 yield f"if ({self.negated(condition)})"
                 yield "  " + fill("fail_with(", items, ");", WIDTH - 4).replace("\n", "\n  ")
-            case If(condition=condition, then=then, otherwise=otherwise):
+            case If(condition=condition, then=then, otherwise=otherwise, defines=defines):
+                self.declared |= dict(defines).keys()
+                for name, type_ in defines:
+                    yield f"{self.form.tensor if type_ == TENSOR else _VALUES[type_]} {local(name)};"
                 yield f"if ({self.print(condition)}) {{"
                 yield from ("  " + line for line in self._block(then))
                 if otherwise:
@@ -342,8 +356,8 @@ def function_of(op: Op, found: RulePrograms, constant_of: Callable[[Op], str], n
         lines = [*(f"using {each} = typename Body::{each};" for each in types), *lines]
         head = ["template <class Body>", f"{form.result} {name}(const Body& body) {{"]
     text = "\n".join([*head, *(f"  {line}" for line in _split(lines)), "}"])
-    called = tuple(called for program in found.programs for called in program.called)
-    return CppDefinition(name, text, found.members, form.template, called)
+    ops = tuple(each for program in found.programs for each in called_in(program))
+    return CppDefinition(name, text, found.members, form.template, ops)
 
 
 def _split(lines: Sequence[str]) -> Iterator[str]:

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from codegen import base_types
-from codegen.model import Argument, Definitions, Literal, Op
+from codegen.definitions import Bound, Definitions, Rule
+from codegen.model import Op
 from codegen.names import wrap
 from codegen.printer import boolean, real, string
-from codegen.rules import Bound, Rule
 from codegen.targets.runtime.families import Called, OperatorSource, constant
 from codegen.targets.runtime.programs import WIDTH
+from codegen.types import Argument, Literal
 
 
 @dataclass(frozen=True)

@@ -100,7 +100,7 @@ OperandCopy lay_out(Side side, Dims& batch, Dims& outer, Dims& inner) {
 // Returns the merged dimensions of the operands as they are multiplied.
 std::vector<grid::Dim> merged(const Dims& dims) {
   std::vector<grid::Dim> merged(dims.begin(), dims.end());
-  merged.resize(grid::merge(merged.data(), merged.size()));
+  merged.resize(static_cast<size_t>(merge_dims(merged.data(), static_cast<int>(merged.size()))));
   return merged;
 }
 

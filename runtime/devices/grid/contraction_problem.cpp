@@ -6,14 +6,6 @@
 namespace oneflow::grid {
 namespace {
 
-// Returns whether `outer` continues `inner` in every operand, so that both can be merged into one dimension.
-bool continues(const Dim& outer, const Dim& inner) {
-  for (int i = 0; i < kSides; ++i) {
-    if (outer.strides[i] != inner.strides[i] * inner.size) return false;
-  }
-  return true;
-}
-
 // The dimensions of one role as they are collected.
 class Dims {
  public:
@@ -30,11 +22,7 @@ class Dims {
   Role sorted(Side side, Side other) const {
     Dim dims[Role::kMost];
     std::copy_n(list_, count_, dims);
-    std::stable_sort(dims, dims + count_, [&](const Dim& x, const Dim& y) {
-      const int64_t x_step = std::abs(x.strides[side]), y_step = std::abs(y.strides[side]);
-      return x_step != y_step ? x_step > y_step : std::abs(x.strides[other]) > std::abs(y.strides[other]);
-    });
-    return role_of(dims, merge(dims, static_cast<size_t>(count_)));
+    return role_of(dims, static_cast<size_t>(sort_and_merge_dims(dims, count_, side, other)));
   }
 
   int64_t count() const {
@@ -93,30 +81,10 @@ struct Roles {
   Dims batch, rows, columns, depth;
 };
 
-// Assigns each dimension to a role: a batch dimension that B lacks becomes one of the rows, and one that A lacks one of
-// the columns. Returns false where a role has too many.
+// Assigns each dimension to a role. Returns false where a role has too many.
 bool sort_dims(const of_contraction& contraction, Roles& roles) {
-  struct Source {
-    const of_contraction_dim* dims;
-    int32_t count;
-    Dims* target;
-  };
-  const Source sources[] = {{contraction.batch, contraction.batch_count, &roles.batch},
-                            {contraction.m, contraction.m_count, &roles.rows},
-                            {contraction.n, contraction.n_count, &roles.columns},
-                            {contraction.k, contraction.k_count, &roles.depth}};
-  for (const Source& source : sources) {
-    int64_t bias_step = source.target == &roles.columns ? contraction.bias_stride : 0;
-    for (int32_t d = source.count - 1; d >= 0; --d) {
-      const of_contraction_dim& dim = source.dims[d];
-      Dims* target = source.target;
-      if (target == &roles.batch && dim.stride_b == 0) target = &roles.rows;
-      if (target == &roles.batch && dim.stride_a == 0) target = &roles.columns;
-      if (!target->add({dim.size, {dim.stride_a, dim.stride_b, dim.stride_c, bias_step}})) return false;
-      bias_step *= dim.size;
-    }
-  }
-  return true;
+  Dims* const by_role[] = {&roles.batch, &roles.rows, &roles.columns, &roles.depth};
+  return for_each_dim(contraction, [&](ContractionRole role, const Dim& dim) { return by_role[role]->add(dim); });
 }
 
 // Returns whether to swap rows and columns. Neighbouring work-items compute neighbouring columns, which therefore
@@ -136,20 +104,6 @@ Role role_of(const Dims& dims, Side side, const Role& depth, int64_t others) {
 }
 
 }  // namespace
-
-size_t merge(Dim* dims, size_t count) {
-  size_t kept = 0;
-  for (size_t d = 0; d < count; ++d) {
-    if (kept > 0 && continues(dims[kept - 1], dims[d])) {
-      const int64_t size = dims[kept - 1].size * dims[d].size;
-      dims[kept - 1] = dims[d];
-      dims[kept - 1].size = size;
-    } else {
-      dims[kept++] = dims[d];
-    }
-  }
-  return kept;
-}
 
 Role role_of(const Dim* dims, size_t count) {
   Role role;

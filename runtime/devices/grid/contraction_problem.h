@@ -7,6 +7,8 @@
 
 #include <cstdint>
 
+#include "../shared/contraction_dims.h"
+
 namespace oneflow::grid {
 
 enum Side { kA, kB, kC, kBias, kSides };
@@ -24,14 +26,8 @@ struct Role {
   int64_t step(Side side) const;
 };
 
-// A dimension with its strides in the operands.
-struct Dim {
-  int64_t size;
-  int64_t strides[kSides];
-};
+using Dim = ContractionDim;
 
-// Merges dimensions that continue each other in every operand, in place; returns how many are left.
-size_t merge(Dim* dims, size_t count);
 Role role_of(const Dim* dims, size_t count);
 
 // C[batch, row, column] = alpha * sum over depth of A[batch, row, depth] * B[batch, depth, column] + beta * C + bias

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "graph/bound_call.h"
 #include "graph/passes/matcher.h"
+#include "graph/program/bound_call.h"
 
 namespace oneflow::graph {
 

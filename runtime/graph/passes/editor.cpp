@@ -10,10 +10,10 @@
 #include "device/device.h"
 #include "dispatch/dispatch.h"
 #include "dispatch/layers.h"
-#include "graph/dead_code.h"
-#include "graph/merge.h"
-#include "graph/names.h"
-#include "graph/samples.h"
+#include "graph/capture/merge.h"
+#include "graph/capture/samples.h"
+#include "graph/program/dead_code.h"
+#include "graph/program/names.h"
 #include "tensor/transfer.h"
 
 namespace oneflow::graph {
@@ -23,12 +23,6 @@ namespace {
 // Returns whether a failure says that a value cannot be computed, rather than that something is lacking.
 bool is_refusal(const Error& error) {
   return error.status() != OF_OUT_OF_MEMORY && error.status() != OF_INTERNAL_ERROR;
-}
-
-ValueId first_operand(const Node& node) {
-  ValueId first = kNoValue;
-  for_each_operand(node, [&](ValueId value) { first = first == kNoValue ? value : first; });
-  return first;
 }
 
 template <class Change>
@@ -135,22 +129,16 @@ void Editor::count(int call, int change) {
     fact.uses += change;
     if (change > 0 && (fact.users.empty() || fact.users.back() != call)) fact.users.push_back(call);
   });
-  if (!node.writes) return;
-  const auto mark = [&](ValueId value) {
-    if (value == kNoValue) return;
+  for_each_written(node, [&](ValueId value) {
     facts_[index(value)].writes += change;
     facts_[index(root_of(value))].memory_writes += change;
-  };
-  if (node.gives_results) std::for_each(node.results.begin(), node.results.end(), mark);
-  for (size_t i = 0; i < node.arguments.size(); ++i)
-    if (node.op->schema().arguments[i].is_written)
-      std::for_each(node.arguments[i].values.begin(), node.arguments[i].values.end(), mark);
+  });
 }
 
 void Editor::define_results(int call) {
   const Node& node = program_.nodes[index(call)];
-  const ValueId operand = may_alias(*node.op) ? first_operand(node) : kNoValue;
-  for (const ValueId result : node.results) {
+  for (size_t i = 0; i < node.results.size(); ++i) {
+    const ValueId result = node.results[i], operand = aliased_operand(node, i);
     if (facts_[index(result)].is_defined()) continue;
     facts_[index(result)].definition = call;
     set_root(result, operand == kNoValue ? result : root_of(operand));
@@ -160,6 +148,14 @@ void Editor::define_results(int call) {
 void Editor::undefine_results(int call) {
   for (const ValueId result : program_.nodes[index(call)].results)
     if (definition(result) == call) facts_[index(result)].definition = -1;
+}
+
+std::vector<ValueId> Editor::aliases(int call, ValueId operand) const {
+  std::vector<ValueId> found;
+  const Node& node = program_.nodes[index(call)];
+  for (size_t i = 0; i < node.results.size(); ++i)
+    if (aliased_operand(node, i) == operand && definition(node.results[i]) == call) found.push_back(node.results[i]);
+  return found;
 }
 
 void Editor::set_root(ValueId value, ValueId root) {
@@ -174,12 +170,8 @@ void Editor::set_root(ValueId value, ValueId root) {
       facts_[index(from)].memory_outputs += sign * static_cast<int>(fact.outputs.size());
     }
     fact.root = root;
-    for (const int user : fact.users) {
-      const Node& view = program_.nodes[index(user)];
-      if (!view.op || !may_alias(*view.op) || first_operand(view) != each) continue;
-      for (const ValueId result : view.results)
-        if (definition(result) == user) waiting.push_back(result);
-    }
+    for (const int user : fact.users)
+      for (const ValueId result : aliases(user, each)) waiting.push_back(result);
   }
 }
 
@@ -313,11 +305,11 @@ bool Editor::replace(int call, std::span<const Argument> bindings, std::span<con
   }
   // Memory that the new values share.
   std::map<ValueId, ValueId> roots;  // of the part
-  for (const Node& node : part.nodes) {
-    const ValueId operand = may_alias(*node.op) ? first_operand(node) : kNoValue;
-    for (const ValueId result : node.results)
+  for (const Node& node : part.nodes)
+    for (size_t i = 0; i < node.results.size(); ++i) {
+      const ValueId result = node.results[i], operand = aliased_operand(node, i);
       if (operand != kNoValue && operand != result) roots[result] = roots.contains(operand) ? roots[operand] : operand;
-  }
+    }
   for (size_t i = 0; i < results.size(); ++i) {
     const ValueId value = part.outputs[i].value;
     const ValueId root = roots.contains(value) ? roots[value] : value;
@@ -407,9 +399,7 @@ void Editor::substitute(ValueId old, ValueId by) {
     }
     if (changes == before) continue;  // it has needed the value before
     to.users.push_back(user);
-    if (!may_alias(*node.op) || first_operand(node) != by) continue;
-    for (const ValueId result : node.results)
-      if (definition(result) == user) set_root(result, to.root);
+    for (const ValueId result : aliases(user, by)) set_root(result, to.root);
   }
   const auto outputs = static_cast<int>(from.outputs.size());
   for (const size_t output : from.outputs) change(program_.outputs[output].value);

@@ -9,9 +9,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "graph/bound_call.h"
-#include "graph/graph.h"
-#include "graph/recording.h"
+#include "graph/capture/recording.h"
+#include "graph/program/bound_call.h"
+#include "graph/program/program.h"
 
 namespace oneflow::graph {
 
@@ -99,6 +99,8 @@ class Editor {
   void drop_unused_constant(ValueId value);
   void substitute(ValueId old, ValueId by);
   void set_root(ValueId value, ValueId root);
+  // Returns the values that a call defines and that share the memory of an operand, or may.
+  std::vector<ValueId> aliases(int call, ValueId operand) const;
   // Adds a call before another one, which is there already.
   int insert(Node node, int before);
   void remove(int call);

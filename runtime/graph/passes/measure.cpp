@@ -8,7 +8,7 @@
 #include "dispatch/dispatch.h"
 #include "dispatch/layers.h"
 #include "files/document.h"
-#include "graph/session.h"
+#include "graph/session/session.h"
 
 namespace oneflow::graph {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "graph/graph.h"
+#include "graph/program/program.h"
 
 namespace oneflow::graph {
 

@@ -1,5 +1,5 @@
 /* What the front ends of all languages decide alike: which calls are long, which name a misspelt one stands for, the
- * name that an error begins with, and the equations of labelled operands. */
+ * name that an error begins with, the equations of labelled operands, and how texts are shown. */
 #ifndef ONEFLOW_FRONT_END_H_
 #define ONEFLOW_FRONT_END_H_
 
@@ -64,6 +64,16 @@ OF_API void of_error_set_caller(const char* caller);
  * than INT32_MAX. */
 OF_API of_status of_label_term(const char* function, int32_t operand, const int64_t* labels, size_t count,
                                char term[OF_TERM_SIZE]);
+
+/* Returns how many columns a UTF-8 text takes in a terminal, or in another monospaced font; an unprintable character
+ * takes those of its escape sequence. */
+OF_API int32_t of_text_columns(const char* text);
+/* Stores a text that takes at most `columns` columns: the text itself, or its longest prefix with "…" at its end. Free
+ * it with of_free(). */
+OF_API of_status of_text_cut(const char* text, int32_t columns, char** result);
+/* Stores a text as error texts show it: unprintable characters are escaped, such as \x0a and \u{200b}, and "…" ends
+ * what takes more than 80 columns. Free it with of_free(). */
+OF_API of_status of_text_printable(const char* text, char** result);
 
 #ifdef __cplusplus
 }

@@ -173,6 +173,10 @@ typedef struct of_graph_call {
   uint64_t result_count;
   bool gives_results; /* whether the results are values that exist already, to which the call writes */
   bool writes;        /* whether it writes to these, or to operands */
+  /* Each argument as the text of the graph has it; NULL for one that has its default, which the text leaves out. */
+  const char* const* argument_texts;
+  const int32_t* written; /* the numbers of the values to which it writes */
+  uint64_t written_count;
 } of_graph_call;
 /* Gets a call by its position. Calls are in the order in which they run. */
 OF_API of_status of_graph_call_at(of_graph graph, uint64_t position, of_graph_call* call);
@@ -317,7 +321,8 @@ OF_API of_status of_cost_at(of_cost cost, uint64_t position, of_operator_cost* e
 
 /* Draws a graph as an SVG image, from top to bottom: a box for each call, with its constants and the arguments that are
  * not the defaults, and lines for the values between them. The same graph always gives the same text. Free it with
- * of_free(). */
+ * of_free(). A library of its own draws, liboneflow_draw.so in the folder of this one, which the first call loads;
+ * fails with OF_UNSUPPORTED without it. */
 OF_API of_status of_graph_picture(of_graph graph, char** text);
 
 #ifdef __cplusplus

@@ -399,6 +399,9 @@ typedef struct of_op_info {
   const of_argument_info* arguments; /* in the order of the signature */
   uint64_t signature_id;             /* identifies the name and the signature */
   uint64_t kernel_id;                /* identifies the signature and what the kernels compute */
+  /* For each result, the position of the argument whose memory it may share, as results of views do; -1 for one with
+   * memory of its own. The items of a list share that of the argument, or of its items if that is a list, too. */
+  const int32_t* result_aliases;
 } of_op_info;
 /* Gets the properties of an operator. */
 OF_API of_status of_op_get_info(of_op op, of_op_info* info);

@@ -9,7 +9,8 @@
  *     std::cout << y.sum(0) << values.item<float>(0);
  *
  * Everything is inline code over the C API (oneflow.h), so that programs do not depend on the C++ binary interface of
- * the library. This header includes the generated <oneflow/operators.hpp>, which declares the operators.
+ * the library. This header includes the generated <oneflow/operators.hpp>, which declares the operators, and
+ * <oneflow/classes.hpp>, which declares classes.
  *
  * All functions throw an Error on failure, and are thread-safe. Threads that write to the same tensor must synchronize.
  */
@@ -180,61 +181,11 @@ class Device {
   of_device device_;
 };
 
-/// A generator of random numbers: a position in the sequence of a seed. Copies of the object are the same generator.
-class Generator {
- public:
-  explicit Generator(uint64_t seed = OF_DEFAULT_SEED) { check(of_generator_create(seed, &generator_)); }
-  Generator(const Generator& other) noexcept : generator_(of_generator_retain(other.generator_)) {}
-  Generator& operator=(Generator other) noexcept {
-    std::swap(generator_, other.generator_);
-    return *this;
-  }
-  ~Generator() { of_generator_release(generator_); }
-  /// Returns the generator of the C API as an object, which adds a reference.
-  static Generator share(of_generator generator) noexcept { return Generator(of_generator_retain(generator), 0); }
+}  // namespace oneflow
 
-  /// Starts the sequence of a seed from its beginning.
-  Generator& manual_seed(uint64_t seed) {
-    check(of_generator_manual_seed(generator_, seed));
-    return *this;
-  }
-  /// Starts the sequence of an unpredictable seed, and returns the seed.
-  uint64_t seed() {
-    uint64_t seed = 0;
-    check(of_generator_seed(generator_, &seed));
-    return seed;
-  }
-  /// Returns the seed of the current sequence.
-  uint64_t initial_seed() const {
-    uint64_t seed = 0;
-    check(of_generator_initial_seed(generator_, &seed));
-    return seed;
-  }
+#include <oneflow/classes.hpp>
 
-  /// A position: the seed, and how many numbers were drawn.
-  struct State {
-    uint64_t seed;
-    uint64_t offset;
-    bool operator==(const State&) const = default;
-  };
-  State get_state() const {
-    State state{};
-    check(of_generator_get_state(generator_, &state.seed, &state.offset));
-    return state;
-  }
-  void set_state(const State& state) { check(of_generator_set_state(generator_, state.seed, state.offset)); }
-
-  /// Returns the generator for the C API.
-  of_generator get() const { return generator_; }
-
- private:
-  Generator(of_generator generator, int) noexcept : generator_(generator) {}
-
-  of_generator generator_ = nullptr;
-};
-
-/// Returns the generator of the process.
-inline Generator default_generator() { return Generator::share(of_default_generator()); }
+namespace oneflow {
 
 // ---------------------------------------------------------------- arguments of operators
 
@@ -702,6 +653,7 @@ inline void call_into(of_op& op, const char* name, std::span<const of_value> arg
 
 }  // namespace oneflow
 
+#include <oneflow/class_methods.hpp>
 #include <oneflow/operators.hpp>
 
 namespace oneflow {

@@ -120,4 +120,26 @@ TEST(FrontEndTest, TheTermOfTheMostAndLargestLabelsFits) {
   EXPECT_EQ(of_label_term("einsum", 0, some, 3, nullptr), OF_INVALID_ARGUMENT);
 }
 
+std::string taken(char* text) {
+  const std::string copy(text);
+  of_free(text);
+  return copy;
+}
+
+TEST(FrontEndTest, TextsAreMeasuredCutAndMadePrintable) {
+  EXPECT_EQ(of_text_columns("abc"), 3);
+  EXPECT_EQ(of_text_columns("\u8868\u793a"), 4);  // wide characters
+  EXPECT_EQ(of_text_columns("a\n"), 5);           // a\x0a
+  char* text = nullptr;
+  ASSERT_EQ(of_text_cut("abcdef", 6, &text), OF_OK);
+  EXPECT_EQ(taken(text), "abcdef");
+  ASSERT_EQ(of_text_cut("abcdef", 5, &text), OF_OK);
+  EXPECT_EQ(taken(text), "abcd\u2026");
+  ASSERT_EQ(of_text_printable("a\n\u200b", &text), OF_OK);
+  EXPECT_EQ(taken(text), "a\\x0a\\u{200b}");
+  EXPECT_EQ(of_text_cut(nullptr, 5, &text), OF_INVALID_ARGUMENT);
+  EXPECT_EQ(of_text_printable("a", nullptr), OF_INVALID_ARGUMENT);
+  EXPECT_EQ(of_text_columns(nullptr), 0);
+}
+
 }  // namespace

@@ -148,13 +148,6 @@ TEST_F(GraphsOutOfHostMemoryTest, DescriptionsOfGraphs) {
             }),
             0);
   EXPECT_GT(fail_at_each_allocation([&] {
-              char* text = nullptr;
-              const of_status status = of_graph_picture(graph_, &text);
-              of_free(text);
-              return status;
-            }),
-            0);
-  EXPECT_GT(fail_at_each_allocation([&] {
               of_graph_call call{};
               call.struct_size = sizeof call;
               return of_graph_call_at(graph_, 0, &call);

@@ -6,7 +6,7 @@
 #include "graph/graph.h"
 #include "graph/passes/matcher.h"
 #include "graph/passes/optimize.h"
-#include "graph/text.h"
+#include "graph/program/text.h"
 
 namespace oneflow::graph {
 namespace {

@@ -1,5 +1,5 @@
 // Tests plans: what a trace records, and the memory of runs that repeat it.
-#include "graph/plan.h"
+#include "graph/session/plan.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,9 @@
 #include <thread>
 
 #include "dispatch/dispatch.h"
-#include "graph/capture.h"
-#include "graph/session.h"
+#include "graph/capture/capture.h"
+#include "graph/graph.h"
+#include "graph/session/session.h"
 #include "tensor/host_elements.h"
 #include "tests/support/failing_new.h"
 #include "tests/support/test_tensors.h"
@@ -44,7 +45,7 @@ Ref<Graph> capture(const std::vector<TensorRef>& examples, Function&& function) 
     }
     capture.end(std::move(names), outputs, nested + "]");
   }
-  return capture.finish();
+  return Graph::create(capture.finish());
 }
 
 std::vector<TensorRef> run(const Session& session, const std::vector<TensorRef>& inputs, size_t outputs) {
@@ -142,7 +143,7 @@ TEST(Plan, ThreadsRunSessionsWithInputsOfManyLayouts) {
   };
   Capture capture({{"0", filled({4}, 1), {0}}}, "[0]", {{"n", 4}});
   while (auto tensors = capture.begin()) capture.end({"0"}, twice(*tensors), "[0]");
-  const Ref<Graph> graph = capture.finish();
+  const Ref<Graph> graph = Graph::create(capture.finish());
   const Ref<Session> shared = Session::create(graph);
   std::vector<std::thread> threads;
   std::atomic<int> wrong = 0;

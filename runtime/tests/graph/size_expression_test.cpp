@@ -1,5 +1,5 @@
 // Tests the search for expressions of sizes.
-#include "graph/size_expression.h"
+#include "graph/program/size_expression.h"
 
 #include <gtest/gtest.h>
 

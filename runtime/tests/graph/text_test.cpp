@@ -1,5 +1,5 @@
 // Tests the text of graphs: what is written is read again, and damaged texts are refused without harm.
-#include "graph/text.h"
+#include "graph/program/text.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "device/device.h"
 #include "dispatch/values.h"
 #include "graph/graph.h"
-#include "graph/session.h"
+#include "graph/session/session.h"
 
 namespace oneflow::graph {
 namespace {

@@ -65,6 +65,29 @@ TEST(GraphCalls, HaveArgumentsAndResults) {
   EXPECT_EQ(value.integers[0].constant, 2);
 }
 
+TEST(GraphCalls, HaveTextsOfArgumentsAndSayWhatTheyWrite) {
+  const flow::Graph graph = example();
+  const of_graph_call slice = call_of(graph, 0);
+  EXPECT_EQ(slice.written_count, 0u);
+  EXPECT_STREQ(slice.argument_texts[0], "%0");
+  EXPECT_STREQ(slice.argument_texts[1], "1");
+  EXPECT_STREQ(slice.argument_texts[3], "columns/2");
+  EXPECT_EQ(slice.argument_texts[4], nullptr);  // the step, which is the default
+
+  const flow::Graph writes = flow::capture({flow::ones({2})}, [](const std::vector<flow::Tensor>& inputs) {
+    flow::Tensor doubled = inputs[0] * 2;
+    const of_value argument{OF_VALUE_TENSOR, 0, {.tensor = doubled.get()}};
+    of_value result{};
+    flow::check(of_call(of_op_find("zero_"), &argument, 1, &result, 1));
+    of_value_release(&result);
+    return std::vector{doubled};
+  });
+  const of_graph_call multiplied = call_of(writes, 0), zeroed = call_of(writes, 1);
+  EXPECT_FALSE(zeroed.gives_results);
+  ASSERT_EQ(zeroed.written_count, 1u);
+  EXPECT_EQ(zeroed.written[0], multiplied.results[0]);
+}
+
 TEST(GraphCalls, AreChecked) {
   const flow::Graph graph = example();
   of_graph_call call{};
@@ -77,6 +100,19 @@ TEST(GraphCalls, AreChecked) {
   of_graph result = nullptr;
   const of_op none = nullptr;
   EXPECT_EQ(of_graph_expand(graph.get(), &none, 1, &result), OF_INVALID_ARGUMENT);
+}
+
+TEST(GraphCalls, ResultsMayShareTheMemoryOfArguments) {
+  const auto aliases = [](const char* name) {
+    of_op_info info{};
+    info.struct_size = sizeof info;
+    flow::check(of_op_get_info(of_op_find(name), &info));
+    return std::vector(info.result_aliases, info.result_aliases + info.result_count);
+  };
+  EXPECT_EQ(aliases("slice"), std::vector{0});        // (Tensor(a) input, ...) -> Tensor(a)
+  EXPECT_EQ(aliases("unbind"), std::vector{0});       // (Tensor(a) input, ...) -> Tensor(a)[]
+  EXPECT_EQ(aliases("add"), std::vector{-1});         // (Tensor input, ...) -> Tensor
+  EXPECT_EQ(aliases("topk"), (std::vector{-1, -1}));  // (Tensor input, ...) -> (Tensor values, Tensor indices)
 }
 
 TEST(GraphCalls, OfBodiesReplaceComposites) {

@@ -1,4 +1,4 @@
-// The table of classes, which the generator defines in generated/classes.cpp.
+// The table of classes, which the generator defines in generated/class_table.cpp.
 #pragma once
 
 #include <oneflow/objects.h>

@@ -7,7 +7,7 @@
 
 namespace oneflow::node {
 
-// An object of JavaScript with the functions `identify`, `describe`, `wrapTensor` and `wrapObject`.
+// An object of JavaScript with the functions that lib/object.js passes to setHost().
 class Host {
  public:
   void set(Napi::Object functions) {
@@ -17,6 +17,11 @@ class Host {
 
   Napi::Value identify(const Napi::Value& value) const { return function("identify").Call({value}); }
   std::string describe(const Napi::Value& value) const { return function("describe").Call({value}).As<Napi::String>(); }
+  Napi::Value call(const char* name, const Napi::Value& value) const { return function(name).Call({value}); }
+  void warn(const char* text) const { function("warn").Call({Napi::String::New(functions_.Env(), text)}); }
+  Napi::Value wrap_record(const char* name, const Napi::Object& fields) const {
+    return function("wrapRecord").Call({Napi::String::New(functions_.Env(), name), fields});
+  }
   Napi::Value wrap_tensor(int32_t slot) const {
     return function("wrapTensor").Call({Napi::Number::New(functions_.Env(), slot)});
   }

@@ -1,9 +1,13 @@
 #include "classes/language.h"
 
+#include <limits>
+
 #include "functions.h"
 
 namespace oneflow::node {
 namespace {
+
+const of_type kAnyType = {OF_TYPE_DATA, false, "any", nullptr, 0, nullptr, nullptr};
 
 CallContext& context_of(void* context) { return *static_cast<CallContext*>(context); }
 
@@ -53,6 +57,19 @@ void look_at_bigint(const Napi::Value& value, of_data* data) {
   if (!is_lossless) data->kind = OF_DATA_LARGE;
 }
 
+// Returns whether a string has no lone surrogate: in UTF-8, that is the replacement character, of three bytes.
+bool is_valid(const Napi::String& string, const std::string& text) {
+  if (text.find("\xEF\xBF\xBD") == std::string::npos) return true;
+  const std::u16string units = string;
+  for (size_t i = 0; i < units.size(); ++i) {
+    if (units[i] < 0xD800 || units[i] > 0xDFFF) continue;
+    const bool is_pair = units[i] < 0xDC00 && i + 1 < units.size() && units[i + 1] >= 0xDC00 && units[i + 1] <= 0xDFFF;
+    if (!is_pair) return false;
+    ++i;
+  }
+  return true;
+}
+
 // Looks at an object. lib/object.js says whether it has a slot: identify() returns the slot, the name of the class of a
 // disposed object, the entries of a map as an array, or null.
 void look_at_object(CallContext& context, const Napi::Value& value, of_data* data) {
@@ -97,7 +114,7 @@ of_status look(void* context, of_native native, of_data* data) {
         break;
       case napi_string: {
         const std::string& text = keep(context, value.As<Napi::String>());
-        data->kind = OF_DATA_TEXT;
+        data->kind = is_valid(value.As<Napi::String>(), text) ? OF_DATA_TEXT : OF_DATA_BAD_TEXT;
         data->as.text = text.c_str();
         data->count = static_cast<uint32_t>(text.size());
         break;
@@ -114,16 +131,19 @@ of_status look(void* context, of_native native, of_data* data) {
   });
 }
 
-of_status item(void* context, of_native list, uint32_t position, of_native* item) {
-  return guarded([=] { *item = static_cast<napi_value>(value_of(context, list).As<Napi::Array>().Get(position)); });
+of_status items(void* context, of_native list, uint32_t count, of_native* items) {
+  return guarded([=] {
+    const auto array = value_of(context, list).As<Napi::Array>();
+    for (uint32_t i = 0; i < count; ++i) items[i] = static_cast<napi_value>(array.Get(i));
+  });
 }
 
-of_status entry(void* context, of_native map, uint32_t position, const char** key, of_native* item) {
+of_status entry(void* context, of_native map, uint32_t position, of_native* key, of_native* item) {
   return guarded([=] {
-    const Napi::Value entries = context_of(context).environment.host().identify(value_of(context, map));
-    const auto entry = entries.As<Napi::Array>().Get(position).As<Napi::Array>();
-    const Napi::Value name = entry.Get(0u);
-    *key = name.IsString() ? keep(context, name.As<Napi::String>()).c_str() : nullptr;
+    napi_value& entries = context_of(context).entries[static_cast<napi_value>(map)];
+    if (entries == nullptr) entries = context_of(context).environment.host().identify(value_of(context, map));
+    const auto entry = Napi::Array(context_of(context).environment.env(), entries).Get(position).As<Napi::Array>();
+    *key = static_cast<napi_value>(entry.Get(0u));
     *item = static_cast<napi_value>(entry.Get(1u));
   });
 }
@@ -137,25 +157,124 @@ const char* type_name(void* context, of_native value) {
   return keep(context, text).c_str();
 }
 
-const char* print(void* context, of_native value) { return keep(context, value_of(context, value).ToString()).c_str(); }
+const char* print(void* context, of_native value) {
+  const Napi::Value printed = value_of(context, value);
+  return printed.IsBigInt() ? keep(context, printed.ToString()).c_str() : type_name(context, value);
+}
+
+bool is_true(void* context, of_native value) { return value_of(context, value).ToBoolean(); }
+
+// Calls a function of lib/object.js, which returns a value, or a text that continues "must".
+template <class Use>
+of_status ask(void* context, const char* function, of_native value, of_status failure, const Use& use) {
+  of_status status = OF_OK;
+  const of_status guard = guarded([&] {
+    const Napi::Value found = context_of(context).environment.host().call(function, value_of(context, value));
+    if (found.IsString())
+      status = of_fail(failure, std::string(found.As<Napi::String>()).c_str());
+    else
+      use(found);
+  });
+  return guard == OF_OK ? status : guard;
+}
+
+of_status path(void* context, of_native value, of_data* data) {
+  data->kind = OF_DATA_OTHER;
+  return ask(context, "path", value, OF_INVALID_ARGUMENT, [=](const Napi::Value& found) {
+    if (!found.IsArray()) return;
+    const Napi::Value path = found.As<Napi::Array>().Get(0u);
+    look(context, static_cast<napi_value>(path), data);
+  });
+}
+
+of_status range(void* context, of_native value, int64_t bounds[3]) {
+  return ask(context, "range", value, OF_TYPE_MISMATCH, [=](const Napi::Value& found) {
+    for (uint32_t i = 0; i < 3; ++i) bounds[i] = found.As<Napi::Array>().Get(i).As<Napi::Number>().Int64Value();
+    if (bounds[1] < 0) bounds[1] = INT64_MAX;
+  });
+}
+
+// Methods of classes have no other arguments of this kind: the functions of operators are bound in JavaScript.
+bool is_array(void*, of_native) { return false; }
+of_tensor find_tensor(void*, of_native) { return nullptr; }
+const char* text_condition(void*, of_native) { return "valid Unicode"; }
+
+of_status tensor(void* context, of_native value, const of_tensor_request*, of_tensor* tensor) {
+  return ask(context, "tensor", value, OF_TYPE_MISMATCH, [=](const Napi::Value& found) {
+    *tensor = of_tensor_retain(context_of(context).environment.get(found.As<Napi::Number>().Int64Value()));
+  });
+}
+
+// ------------------------------------------------------------------------------------------------ functions
+
+// A function that is kept, and its environment.
+struct Held {
+  Environment& environment;
+  Napi::FunctionReference function;
+};
+
+// Functions of JavaScript do not tell the names of their parameters.
+of_status parameters(void*, of_native, uint32_t, const char**) { return OF_OK; }
+
+void* hold(void* context, of_native function) {
+  return new Held{context_of(context).environment, Napi::Persistent(value_of(context, function).As<Napi::Function>())};
+}
+
+void drop(void* held) { delete static_cast<Held*>(held); }
+
+of_status call(void* held, const of_data* arguments, uint32_t count, of_receiver receive, void* receiver) {
+  const auto& own = *static_cast<const Held*>(held);
+  of_status status = OF_OK;
+  const of_status guard = guarded([&] {
+    const Napi::HandleScope scope(own.environment.env());
+    std::vector<napi_value> values;
+    for (uint32_t i = 0; i < count; ++i) values.push_back(to_javascript(own.environment, kAnyType, arguments[i]));
+    const Napi::Value result = own.function.Call(values);
+    CallContext context{own.environment, {}, {}};
+    status = receive(receiver, &context, static_cast<napi_value>(result));
+  });
+  return guard == OF_OK ? status : guard;
+}
 
 // ------------------------------------------------------------------------------------------------ results
+
+// Returns the type of an item.
+const of_type& item_type(const of_type& type, uint32_t position) {
+  if (type.kind == OF_TYPE_DATA) return type;
+  return type.items[type.kind == OF_TYPE_RECORD ? position : 0];
+}
+
+// Sets an own property, also for the key __proto__.
+void set_own(Napi::Object& object, const char* key, const Napi::Value& value) {
+  object.DefineProperty(Napi::PropertyDescriptor::Value(key, value, napi_default_jsproperty));
+}
+
+Napi::Value range_to_javascript(Environment& environment, const of_data& data) {
+  auto range = Napi::Object::New(environment.env());
+  const char* names[] = {"min", "max", "step"};
+  for (uint32_t i = 0; i < 3; ++i) {
+    const int64_t bound = data.as.items[i].as.integer;
+    constexpr int64_t kLargestSafe = (int64_t{1} << 53) - 1;
+    range.Set(names[i], bound > kLargestSafe ? std::numeric_limits<double>::infinity() : static_cast<double>(bound));
+  }
+  return range;
+}
 
 Napi::Value list_to_javascript(Environment& environment, const of_type& type, const of_data& data) {
   if (type.kind != OF_TYPE_RECORD) {
     return array_of(environment.env(), data.count,
-                    [&](uint32_t i) { return to_javascript(environment, *type.items, data.as.items[i]); });
+                    [&](uint32_t i) { return to_javascript(environment, item_type(type, i), data.as.items[i]); });
   }
   auto record = Napi::Object::New(environment.env());
   for (uint32_t i = 0; i < data.count; ++i)
     record.Set(type.names[i], to_javascript(environment, type.items[i], data.as.items[i]));
-  return record;
+  return environment.host().wrap_record(type.name, record);
 }
 
 Napi::Value map_to_javascript(Environment& environment, const of_type& type, const of_data& data) {
   auto map = Napi::Object::New(environment.env());
   for (uint32_t i = 0; i < data.count; ++i)
-    map.Set(data.of.keys[i], to_javascript(environment, *type.items, data.as.items[i]));
+    set_own(map, data.of.keys[i], to_javascript(environment, item_type(type, i), data.as.items[i]));
   return map;
 }
 
@@ -165,20 +284,44 @@ const of_language javascript = {
     .struct_size = sizeof(of_language),
     .has_options = true,
     .names_fields = true,
+    .text_word = "string",
+    .nested_word = "Tensor, array, Map or object",
+    .list_word = "array",
+    .map_word = "object",
+    .disposed_word = "a disposed one",
+    .disposed_text = "must be a live Tensor, got a disposed one",
+    .outputs_word = "array",
+    .flag_name = "requiresGrad",
+    .flag_word = "boolean",
+    .counts_flags = false,
+    .longest_list = 1 << 20,
     .too_large = "be between -2**63 and 2**64 - 1",
     .look = look,
-    .item = item,
+    .index = nullptr,
+    .items = items,
     .entry = entry,
     .field = field,
     .type_name = type_name,
     .print = print,
+    .is_true = is_true,
+    .path = path,
+    .range = range,
+    .is_array = is_array,
+    .tensor = tensor,
+    .find_tensor = find_tensor,
+    .text_condition = text_condition,
+    .show_name = nullptr,
+    .parameters = parameters,
+    .hold = hold,
+    .drop = drop,
+    .call = call,
 };
 
 Napi::Value to_javascript(Environment& environment, const of_type& type, const of_data& data) {
   const Napi::Env env = environment.env();
   switch (data.kind) {
     case OF_DATA_NONE:
-      return type.kind == OF_TYPE_NONE ? env.Undefined() : env.Null();
+      return type.kind == OF_TYPE_NONE || type.kind == OF_TYPE_RECORD ? env.Undefined() : env.Null();
     case OF_DATA_BOOL:
       return Napi::Boolean::New(env, data.as.boolean);
     case OF_DATA_INT:
@@ -201,8 +344,12 @@ Napi::Value to_javascript(Environment& environment, const of_type& type, const o
     case OF_DATA_OBJECT:
       data.of.object->retain(data.as.object);
       return environment.host().wrap_object(data.of.object->name, environment.put(data.of.object, data.as.object));
+    case OF_DATA_FUNCTION:
+      return static_cast<const Held*>(of_function_held(data.as.function))->function.Value();
     case OF_DATA_LIST:
+      if (type.kind == OF_TYPE_RANGE) return range_to_javascript(environment, data);
       return list_to_javascript(environment, type, data);
+    case OF_DATA_RECORD:
     case OF_DATA_MAP:
       return map_to_javascript(environment, type, data);
     default:

@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <string>
+#include <unordered_map>
 
 #include "environment.h"
 
@@ -13,6 +14,7 @@ namespace oneflow::node {
 // What must live until a call is bound.
 struct CallContext {
   Environment& environment;
+  std::unordered_map<napi_value, napi_value> entries;  // of maps, as arrays
   std::deque<std::string> texts;
 };
 

@@ -7,6 +7,7 @@
 #include "classes/class_table.h"
 #include "classes/language.h"
 #include "errors.h"
+#include "operators.h"
 #include "tensor_parts.h"
 
 namespace oneflow::python {
@@ -40,6 +41,14 @@ const Type* type_of(PyObject* object) {
   return nullptr;
 }
 
+// Returns "oneflow_py.graph.Graph", and "oneflow_py.graph" without a name.
+std::string full_name(const char* name_space, const char* name) {
+  std::string text = "oneflow_py";
+  for (const char* part : {name_space, name})
+    if (*part != '\0') text += std::string(".") + part;
+  return text;
+}
+
 Object* cast(PyObject* object) { return reinterpret_cast<Object*>(object); }
 
 // ------------------------------------------------------------------------------------------------ calls
@@ -51,8 +60,6 @@ class Call {
 
   // Binds the arguments. Raises and returns false if they do not fit.
   bool bind(const MethodRecord& record, void* handle, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-    record_ = &record;
-    CallContext context;
     const Py_ssize_t named = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
     std::vector<const char*> names;
     for (Py_ssize_t i = 0; i < named; ++i) {
@@ -60,18 +67,24 @@ class Call {
       if (names.back() == nullptr) return false;
     }
     std::vector<of_native> values(args, args + count + named);
-    return check(of_bind(&record.method, &python_language, &context, handle, values.data(), static_cast<size_t>(count),
+    return check(of_bind(&record.method, &python_language, &context_, handle, values.data(), static_cast<size_t>(count),
                          names.data(), names.size(), &call_));
   }
 
   // Runs the method. Raises and returns NULL if it fails.
   const of_data* run() {
-    if (!check(of_bound_call_run(call_))) return nullptr;
+    const of_status status = [this] {
+      UnlockedScope unlocked(of_bound_call_work(call_) != OF_WORK_SHORT);
+      return of_bound_call_run(call_);
+    }();
+    if (!check(status)) return nullptr;
+    const char* warning = of_bound_call_warning(call_);
+    if (warning != nullptr && PyErr_WarnEx(PyExc_UserWarning, warning, 1) != 0) return nullptr;
     return of_bound_call_result(call_);
   }
 
  private:
-  const MethodRecord* record_ = nullptr;
+  CallContext context_;  // the run of the method may ask what a value is
   of_bound_call call_ = nullptr;
 };
 
@@ -91,8 +104,9 @@ PyObject* call_bound(const MethodRecord& record, PyObject* self, PyObject* const
   if (!call.bind(record, handle, args, count, keywords)) return nullptr;
   const of_data* result = call.run();
   if (result == nullptr) return nullptr;
-  const bool returns_self = record.method.result->kind == OF_TYPE_OBJECT && result->kind == OF_DATA_NONE;
-  return returns_self ? Py_NewRef(self) : to_python(*record.method.result, *result);
+  const of_type& type = *record.method.result;
+  const bool returns_self = type.kind == OF_TYPE_OBJECT && !type.is_optional && result->kind == OF_DATA_NONE;
+  return returns_self ? Py_NewRef(self) : to_python(type, *result);
 }
 
 // ------------------------------------------------------------------------------------------------ slots
@@ -100,7 +114,7 @@ PyObject* call_bound(const MethodRecord& record, PyObject* self, PyObject* const
 // Creates the handle of an object.
 int create(PyObject* self, const Type& type, PyObject* arguments, PyObject* keywords) {
   if (type.record->create == nullptr) {
-    raise(OF_TYPE_MISMATCH, std::string(type.record->name) + ": cannot be created");
+    raise(OF_TYPE_MISMATCH, std::string(type.record->name) + ": " + type.record->made_by);
     return -1;
   }
   std::vector<PyObject*> args;
@@ -129,7 +143,11 @@ void destroy(PyObject* self) {
   PyTypeObject* own = Py_TYPE(self);
   Object* object = cast(self);
   if (object->weak_references != nullptr) PyObject_ClearWeakRefs(self);
-  if (object->handle != nullptr) type_of(self)->object_class->release(object->handle);
+  if (object->handle != nullptr) {
+    const Type& type = *type_of(self);
+    const UnlockedScope unlocked(type.record->context.leave != nullptr);  // the end of what has begun may wait
+    type.object_class->release(object->handle);
+  }
   reinterpret_cast<freefunc>(PyType_GetSlot(own, Py_tp_free))(self);
   Py_DECREF(reinterpret_cast<PyObject*>(own));
 }
@@ -183,6 +201,62 @@ PyObject* set_state(PyObject* self, PyObject* state) {
   return call_bound(*type_of(self)->record->state.set, self, &state, 1, nullptr);
 }
 
+// __enter__ and __exit__.
+PyObject* enter(PyObject* self, PyObject*) {
+  const Ref done(call_bound(*type_of(self)->record->context.enter, self, nullptr, 0, nullptr));
+  return done ? Py_NewRef(self) : nullptr;
+}
+
+PyObject* leave(PyObject* self, PyObject* exception) {
+  const Ref done(call_bound(*type_of(self)->record->context.leave, self, nullptr, 0, nullptr));
+  // The exception of the block, if there is one, is more important than an error of the end.
+  const bool has_exception = PyTuple_GET_SIZE(exception) > 0 && PyTuple_GET_ITEM(exception, 0) != Py_None;
+  if (!done && !has_exception) return nullptr;
+  PyErr_Clear();
+  Py_RETURN_NONE;
+}
+
+// ------------------------------------------------------------------------------------------------ equality
+
+PyObject* value_of(PyObject* self) { return call_bound(*type_of(self)->record->equality, self, nullptr, 0, nullptr); }
+
+PyObject* compare(PyObject* self, PyObject* other, int relation) {
+  const Type* type = type_of(other);
+  if ((relation != Py_EQ && relation != Py_NE) || type == nullptr || type->record != type_of(self)->record)
+    return Py_NewRef(Py_NotImplemented);
+  const Ref own(value_of(self));
+  const Ref others(own ? value_of(other) : nullptr);
+  return others ? PyObject_RichCompare(own.get(), others.get(), relation) : nullptr;
+}
+
+Py_hash_t hash(PyObject* self) {
+  const Ref value(value_of(self));
+  return value ? PyObject_Hash(value.get()) : -1;
+}
+
+// ------------------------------------------------------------------------------------------------ items
+
+PyObject* keys_of(PyObject* self) { return call_bound(*type_of(self)->record->items.keys, self, nullptr, 0, nullptr); }
+
+PyObject* get_item(PyObject* self, PyObject* key) {
+  return call_bound(*type_of(self)->record->items.get, self, &key, 1, nullptr);
+}
+
+Py_ssize_t count_items(PyObject* self) {
+  const Ref keys(keys_of(self));
+  return keys ? PyList_Size(keys.get()) : -1;
+}
+
+int contains(PyObject* self, PyObject* key) {
+  const Ref keys(keys_of(self));
+  return keys ? PySequence_Contains(keys.get(), key) : -1;
+}
+
+PyObject* iterate(PyObject* self) {
+  const Ref keys(keys_of(self));
+  return keys ? PyObject_GetIter(keys.get()) : nullptr;
+}
+
 // ------------------------------------------------------------------------------------------------ definitions
 
 const PyMemberDef kMembers[] = {
@@ -190,51 +264,118 @@ const PyMemberDef kMembers[] = {
     {nullptr, 0, 0, 0, nullptr},
 };
 
+PyObject* text_of(PyObject* self) { return call_bound(*type_of(self)->record->text, self, nullptr, 0, nullptr); }
+
+PyObject* get_property(PyObject* self, void* property) {
+  return call_bound(*static_cast<const PropertyRecord*>(property)->get, self, nullptr, 0, nullptr);
+}
+
+int set_property(PyObject* self, PyObject* value, void* property) {
+  const MethodRecord& set = *static_cast<const PropertyRecord*>(property)->set;
+  if (value == nullptr) {
+    PyErr_Format(PyExc_AttributeError, "%s cannot be deleted", set.name);
+    return -1;
+  }
+  const Ref done(call_bound(set, self, &value, 1, nullptr));
+  return done ? 0 : -1;
+}
+
 // Returns the methods of a class, which live as long as the process.
 PyMethodDef* methods_of(const ClassRecord& record) {
   auto* methods = new std::vector<PyMethodDef>;
-  for (const MethodRecord& each : record.methods)
-    methods->push_back(fast_method(each.name, each.function, each.documentation));
+  for (const MethodRecord* each : record.methods)
+    methods->push_back(fast_method(each->name, each->function, each->documentation));
   if (record.state.get != nullptr) {
     methods->push_back({"__reduce__", reduce, METH_NOARGS, nullptr});
     methods->push_back({"__setstate__", set_state, METH_O, nullptr});
+  }
+  if (record.context.enter != nullptr) {
+    methods->push_back({"__enter__", enter, METH_NOARGS, nullptr});
+    methods->push_back({"__exit__", leave, METH_VARARGS, nullptr});
   }
   methods->push_back({nullptr, nullptr, 0, nullptr});
   return methods->data();
 }
 
+PyGetSetDef* properties_of(const ClassRecord& record) {
+  auto* properties = new std::vector<PyGetSetDef>;
+  for (const PropertyRecord& each : record.properties) {
+    properties->push_back({each.get->name, get_property, each.set != nullptr ? set_property : nullptr,
+                           each.get->documentation, const_cast<PropertyRecord*>(&each)});
+  }
+  properties->push_back({nullptr, nullptr, nullptr, nullptr, nullptr});
+  return properties->data();
+}
+
+// Assigns the special methods of a class to it once more: only then does Python's syntax call them.
+bool install_special_methods(PyObject* type, const ClassRecord& record) {
+  for (const MethodRecord* each : record.methods) {
+    if (std::strncmp(each->name, "__", 2) != 0) continue;
+    const Ref method(PyObject_GetAttrString(type, each->name));
+    if (!method || PyObject_SetAttrString(type, each->name, method.get()) != 0) return false;
+  }
+  return true;
+}
+
 bool add_class(PyObject* module, const ClassRecord& record) {
+  const bool has_items = record.items.keys != nullptr, has_equality = record.equality != nullptr;
+  const auto default_hash = reinterpret_cast<hashfunc>(PyType_GetSlot(&PyBaseObject_Type, Py_tp_hash));
+  const auto default_comparison = reinterpret_cast<richcmpfunc>(PyType_GetSlot(&PyBaseObject_Type, Py_tp_richcompare));
   PyType_Slot slots[] = {
       {Py_tp_doc, const_cast<char*>(record.documentation)},
       {Py_tp_init, reinterpret_cast<void*>(initialize)},
       {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
       {Py_tp_repr, reinterpret_cast<void*>(represent)},
       {Py_tp_methods, methods_of(record)},
+      {Py_tp_getset, properties_of(record)},
       {Py_tp_members, const_cast<PyMemberDef*>(kMembers)},
+      {Py_tp_hash, reinterpret_cast<void*>(has_equality ? hash : default_hash)},
+      {Py_tp_richcompare, reinterpret_cast<void*>(has_equality ? compare : default_comparison)},
+      {Py_tp_str, reinterpret_cast<void*>(record.text != nullptr ? text_of : PyObject_Repr)},
+      // Of an object that is no map, these end the list.
+      {has_items ? Py_mp_subscript : 0, reinterpret_cast<void*>(get_item)},
+      {Py_mp_length, reinterpret_cast<void*>(count_items)},
+      {Py_sq_contains, reinterpret_cast<void*>(contains)},
+      {Py_tp_iter, reinterpret_cast<void*>(iterate)},
       {0, nullptr},
   };
-  const auto* name = new std::string(std::string("oneflow_py.") + record.name);
+  const auto* name = new std::string(full_name(record.name_space, record.name));
   PyType_Spec spec = {name->c_str(), sizeof(Object), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE, slots};
   PyObject* type = PyType_FromSpec(&spec);
   if (type == nullptr) return false;
   types().push_back({&record, of_class_find(record.name), reinterpret_cast<PyTypeObject*>(type)});
-  return PyModule_AddObjectRef(module, record.name, type) == 0;
+  const Ref home = namespace_module(module, record.name_space);
+  return home && PyModule_AddObjectRef(home.get(), record.name, type) == 0 && install_special_methods(type, record);
 }
 
-bool add_functions(PyObject* module) {
-  auto* functions = new std::vector<PyMethodDef>;
-  for (const ConstantMethodRecord& each : constant_method_records)
-    functions->push_back(fast_method(each.method->name, each.method->function, each.method->documentation));
-  functions->push_back({nullptr, nullptr, 0, nullptr});
-  return PyModule_AddFunctions(module, functions->data()) == 0;
+bool add_record(PyObject* module, const RecordRecord& record) {
+  const Ref home = namespace_module(module, record.name_space);
+  PyObject* type = home ? named_tuple(home.get(), record.name, record.fields) : nullptr;
+  const Ref owner(type != nullptr ? PyUnicode_FromString(full_name(record.name_space, "").c_str()) : nullptr);
+  if (!owner || PyObject_SetAttrString(type, "__module__", owner.get()) != 0) return false;
+  records()[record.name] = type;
+  if (record.text == nullptr) return true;
+  const std::string source = "lambda self: self." + std::string(record.text) + ".removesuffix('\\n')";
+  const Ref code(Py_CompileString(source.c_str(), "oneflow_py", Py_eval_input));
+  const Ref names(code ? PyDict_New() : nullptr);
+  const Ref text(names ? PyEval_EvalCode(code.get(), names.get(), names.get()) : nullptr);
+  return text && PyObject_SetAttrString(type, "__str__", text.get()) == 0;
+}
+
+bool add_function(PyObject* module, const MethodRecord& record) {
+  const Ref home = namespace_module(module, record.name_space);
+  const Ref owner(PyUnicode_FromString(full_name(record.name_space, "").c_str()));
+  auto* definition = new PyMethodDef(fast_method(record.name, record.function, record.documentation));
+  const Ref function(home && owner ? PyCFunction_NewEx(definition, nullptr, owner.get()) : nullptr);
+  return function && PyModule_AddObjectRef(home.get(), record.name, function.get()) == 0;
 }
 
 }  // namespace
 
 PyObject* call_method(const MethodRecord& record, PyObject* self, PyObject* const* args, Py_ssize_t count,
                       PyObject* keywords) {
-  for (const ConstantMethodRecord& each : constant_method_records)
-    if (each.method == &record) self = constants()[each.constant];
+  for (const FunctionOfRecord& each : function_of_records)
+    if (each.method == &record) self = each.constant != nullptr ? constants()[each.constant] : nullptr;
   return call_bound(record, self, args, count, keywords);
 }
 
@@ -248,6 +389,10 @@ void* handle_of_class(PyObject* object, const char* class_name) {
 }
 
 PyObject* new_object(const of_class* object_class, void* handle) {
+  for (const ConstantRecord& each : constant_records) {
+    const auto constant = constants().find(each.name);
+    if (constant != constants().end() && each.get() == handle) return Py_NewRef(constant->second);
+  }
   for (const Type& each : types()) {
     if (each.object_class != object_class) continue;
     PyObject* object = PyType_GenericAlloc(each.type, 0);
@@ -263,10 +408,8 @@ PyObject* record_class(const char* name) { return records()[name]; }
 
 bool add_classes(PyObject* module) {
   for (MethodRecord& each : method_records) each.method.implementation = of_implementation_find(each.implementation);
-  for (const RecordRecord& each : record_records) {
-    records()[each.name] = named_tuple(module, each.name, each.fields);
-    if (records()[each.name] == nullptr) return false;
-  }
+  for (const RecordRecord& each : record_records)
+    if (!add_record(module, each)) return false;
   for (const ClassRecord& each : class_records)
     if (!add_class(module, each)) return false;
   for (const ConstantRecord& each : constant_records) {
@@ -274,7 +417,9 @@ bool add_classes(PyObject* module) {
     if (object == nullptr || PyModule_AddObjectRef(module, each.name, object) != 0) return false;
     constants()[each.name] = object;
   }
-  return add_functions(module);
+  for (const FunctionOfRecord& each : function_of_records)
+    if (!add_function(module, *each.method)) return false;
+  return true;
 }
 
 }  // namespace oneflow::python

@@ -5,6 +5,7 @@
 #include <oneflow/objects.h>
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "objects.h"
@@ -14,7 +15,10 @@ namespace oneflow::python {
 // What must live until a call is bound.
 struct CallContext {
   std::vector<Ref> kept;
+  std::unordered_map<PyObject*, Ref> items;  // of dictionaries and sets, as lists
   std::string text;
+  PyObject* names = nullptr;   // of the arguments by name, a tuple
+  bool shares_arrays = false;  // whether tensors may share the memory of arrays that stand for them
 };
 
 // The language, whose calls have a CallContext.

@@ -1,8 +1,10 @@
-// Binds the arguments of a Ruby call: selects the overload that accepts them and converts them.
+// Binds the arguments of calls of functions: those of plain types at once, all others with the shared binder.
 #pragma once
 
-#include "convert.h"
+#include <oneflow/short_call.hpp>
+
 #include "function.h"
+#include "language.h"
 
 namespace oneflow::ruby {
 
@@ -13,34 +15,65 @@ struct CallSite {
   const VALUE* values;
   VALUE keywords;  // a Hash, or nil
   VALUE receiver;  // the object of a method call, or Qundef
-  bool in_place;   // the result is written to the receiver
+  bool in_place;   // the result is written to the receiver, or to a list of tensors
   VALUE kept;      // keeps `values` alive where they are not the caller's: the Array that holds them, or Qundef
 };
 
-// Returns the name of the called function, in the form that the call has, for error texts.
-inline const char* name_of_call(const CallSite& site) {
-  return site.in_place ? site.function->full_in_place : site.function->full_name;
-}
+// What values of Ruby are, for calls whose arguments are of plain types.
+struct PlainValues {
+  using Native = VALUE;
+  static constexpr VALUE kAbsent = Qundef;
+  static bool read(VALUE object, of_value* value, ShortMemory* memory);
+  static bool items(VALUE object, const VALUE** items, size_t* count);
+  static std::string_view text(VALUE name);
+};
 
-// The overload that a call resolved to, with its arguments converted.
-struct BoundCall {
-  explicit BoundCall(const char* function) : converter(function) {}
+// The overload that a call resolved to, with its arguments converted. It must be on the stack, where the garbage
+// collector finds what it refers to.
+class BoundCall {
+ public:
+  explicit BoundCall(const CallSite& site) : site_(site) {}
 
-  const Overload* overload = nullptr;
-  VALUE out = Qundef;  // the value of `out:`, or Qundef
-  bool requires_grad = false;
-  Converter converter;
-  VALUE given[kMaxArguments];  // the objects that the arguments were converted from, or Qundef
-  of_value arguments[kMaxArguments];
+  // Binds the call. Raises the error of the shared binder if no overload accepts the arguments.
+  void bind();
+  // Frees memory that the garbage collector would free later.
+  void release();
+
+  const char* name() const;  // of the function, in the form that the call has, for error texts
+  const of_overload& overload() const { return *overload_; }
+  of_op op() const { return site_.function->ops[overload_ - site_.function->function.overloads]; }
+  const of_value* values() const { return arguments_ ? arguments_->values : short_.values; }
+  // Returns what an argument was converted from: Qundef if it was not given, an Array of separate arguments.
+  VALUE native(int32_t position) const;
+  // Returns the value of `out:`, or Qundef; and its tensors.
+  VALUE out() const {
+    return arguments_ ? (arguments_->output_count ? value_of(arguments_->out) : Qundef) : short_.out;
+  }
+  const VALUE* outputs() const {
+    return arguments_ ? reinterpret_cast<const VALUE*>(arguments_->outputs) : &short_.out;
+  }
+  bool requires_grad() const { return arguments_ && arguments_->requires_grad; }
+
+ private:
+  static VALUE value_of(of_native native) { return reinterpret_cast<VALUE>(native); }
+  of_manner manner() const;
+  bool bind_plain();
+  void bind_others();
+
+  const CallSite site_;
+  const of_overload* overload_ = nullptr;
+  ShortCall<PlainValues> short_;
+  of_arguments* arguments_ = nullptr;  // of the shared binder
+  CallContext context_{};
+  VALUE owner_ = Qnil;  // an object that owns `arguments_`
+  VALUE given_ = Qnil;  // an Array of what the shared binder got
 };
 
 // Raises TypeMismatch for more positional arguments than the `most` that a function takes. `named` is an Array of the
 // names of the other arguments.
 [[noreturn]] void raise_too_many(const char* function, int most, int given, VALUE named);
 
-// Binds the call to the first overload that accepts the arguments: first as they are, so that tensors, numbers and
-// Arrays tell the overloads apart, then with Arrays and numbers in place of tensors. If none does, raises the error of
-// the overload whose binding progressed furthest.
-void bind(const CallSite& site, BoundCall* call);
+// Makes the Symbols of the names of a function's parameters.
+void prepare_names(Function& function);
 
 }  // namespace oneflow::ruby

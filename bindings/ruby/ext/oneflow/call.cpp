@@ -18,29 +18,29 @@ namespace {
 // Runs a bound call, without Ruby's lock if it is long. That is safe because its lists and strings are copies and the
 // handle of a tensor never changes.
 void run(const BoundCall& call, of_value* results, Interrupted when_interrupted = Interrupted::kWaits) {
-  const Overload& overload = *call.overload;
-  const auto work = [&] {
-    return of_call(overload.op, call.arguments, overload.argument_count, results, overload.result_count);
-  };
-  const bool is_long = of_call_is_long(overload.op, call.arguments, overload.argument_count);
-  const of_status status = run_native(is_long, work, when_interrupted);
-  if (status != OF_OK) of_error_set_caller(call.converter.function());
+  const of_op op = call.op();
+  const of_value* values = call.values();
+  const auto count = static_cast<size_t>(call.overload().parameter_count);
+  const auto result_count = static_cast<size_t>(call.overload().result_count);
+  const auto work = [=] { return of_call(op, values, count, results, result_count); };
+  const of_status status = run_native(of_call_is_long(op, values, count), work, when_interrupted);
+  if (status != OF_OK) of_error_set_caller(call.name());
   check(status);
 }
 
 // Returns whether a call with new results can be repeated.
-Interrupted when_interrupted(const Overload& overload) {
-  for (const Argument& argument : std::span(overload.arguments, static_cast<size_t>(overload.argument_count)))
-    if (argument.is_written || argument.type == ArgumentType::kGenerator) return Interrupted::kWaits;
+Interrupted when_interrupted(const of_overload& overload) {
+  for (const of_parameter& each : std::span(overload.parameters, static_cast<size_t>(overload.parameter_count)))
+    if (each.type->kind == OF_TYPE_WRITTEN || each.type->kind == OF_TYPE_OBJECT) return Interrupted::kWaits;
   return Interrupted::kRepeats;
 }
 
 // Runs a call that writes its results to `targets`. The targets are copied to the stack, where the garbage collector
 // finds them: another thread may change the Array that they were given in.
 void run_into(const BoundCall& call, const VALUE* targets) {
-  VALUE kept[kMaxResults];
-  of_value results[kMaxResults];
-  for (int i = 0; i < call.overload->result_count; ++i) {
+  VALUE kept[OF_MAX_RESULTS];
+  of_value results[OF_MAX_RESULTS];
+  for (int i = 0; i < call.overload().result_count; ++i) {
     kept[i] = targets[i];
     results[i] = target_value(kept[i]);
   }
@@ -50,7 +50,7 @@ void run_into(const BoundCall& call, const VALUE* targets) {
 
 // Runs an operator that writes to one of its arguments, and returns that argument.
 VALUE run_writing(const BoundCall& call) {
-  VALUE target = call.given[call.overload->written];
+  VALUE target = call.native(call.overload().written);
   rb_check_frozen(target);
   of_value result = {};
   run(call, &result);
@@ -83,21 +83,21 @@ VALUE release_list(VALUE context) {
 // allocated afterwards; rb_ensure() releases the list if Ruby runs out of memory then.
 VALUE run_for_list(const BoundCall& call) {
   TensorList list = {{}, rb_ary_new()};
-  run(call, &list.value, when_interrupted(*call.overload));
+  run(call, &list.value, when_interrupted(call.overload()));
   VALUE context = reinterpret_cast<VALUE>(&list);
   VALUE tensors = rb_ensure(wrap_list, context, release_list, context);
-  const int viewed = call.overload->viewed;
-  if (viewed >= 0 && RB_OBJ_FROZEN(call.given[viewed]))
+  const int viewed = call.overload().viewed;
+  if (viewed >= 0 && RB_OBJ_FROZEN(call.native(viewed)))
     for (long i = 0; i < RARRAY_LEN(tensors); ++i) rb_obj_freeze(RARRAY_AREF(tensors, i));
   return tensors;
 }
 
 // Runs a call that allocates its results, and returns the Tensor, or an Array if there are several.
 VALUE run_with_new_results(const BoundCall& call) {
-  const Overload& overload = *call.overload;
+  const of_overload& overload = call.overload();
   if (overload.gives_list) return run_for_list(call);
-  VALUE objects[kMaxResults];
-  of_value results[kMaxResults];
+  VALUE objects[OF_MAX_RESULTS];
+  of_value results[OF_MAX_RESULTS];
   for (int i = 0; i < overload.result_count; ++i) {
     objects[i] = new_tensor();
     results[i].kind = OF_VALUE_ABSENT;
@@ -105,7 +105,7 @@ VALUE run_with_new_results(const BoundCall& call) {
   run(call, results, when_interrupted(overload));
   for (int i = 0; i < overload.result_count; ++i) fill_tensor(objects[i], results[i].as.tensor);
   // A view shares the memory of a frozen tensor, and must not allow writing to it.
-  if (overload.viewed >= 0 && RB_OBJ_FROZEN(call.given[overload.viewed])) rb_obj_freeze(objects[0]);
+  if (overload.viewed >= 0 && RB_OBJ_FROZEN(call.native(overload.viewed))) rb_obj_freeze(objects[0]);
   return overload.result_count == 1 ? objects[0] : rb_ary_new_from_values(overload.result_count, objects);
 }
 
@@ -114,7 +114,7 @@ VALUE run_with_new_results(const BoundCall& call) {
 CallSite site_of(const Function& function, int count, VALUE* values, VALUE receiver) {
   CallSite site = {&function, count, values, Qnil, receiver, false, Qundef};
   if (count > 0 && RB_TYPE_P(values[count - 1], T_HASH) && rb_keyword_given_p()) site.keywords = values[--site.count];
-  if (function.takes_equation) read_labels(&site);
+  if (function.function.takes_labels) read_labels(&site);
   return site;
 }
 
@@ -127,38 +127,43 @@ of_value target_value(VALUE tensor) {
 }
 
 VALUE call_function(const Function& function, int count, VALUE* values, VALUE receiver) {
-  BoundCall call(function.full_name);
-  bind(site_of(function, count, values, receiver), &call);
-  if (call.overload->written >= 0) return run_writing(call);
-  if (call.out == Qundef) {
-    const VALUE result = run_with_new_results(call);
-    if (call.requires_grad) check(of_tensor_set_requires_grad(handle_of(result), true));
-    return result;
+  BoundCall call(site_of(function, count, values, receiver));
+  call.bind();
+  VALUE result = call.out();
+  if (call.overload().written >= 0) {
+    result = run_writing(call);
+  } else if (result == Qundef) {
+    result = run_with_new_results(call);
+    if (call.requires_grad()) check(of_tensor_set_requires_grad(handle_of(result), true));
+  } else {
+    run_into(call, call.outputs());
   }
-  run_into(call, call.overload->result_count == 1 ? &call.out : RARRAY_CONST_PTR(call.out));
-  return call.out;
+  call.release();
+  return result;
 }
 
 VALUE call_on_list(const Function& function, int count, VALUE* values) {
-  BoundCall call(function.full_in_place);
   CallSite site = site_of(function, count, values, Qundef);
   site.in_place = true;
-  bind(site, &call);
-  const int replaced = call.overload->replaced;
-  VALUE tensors = call.given[replaced];
+  BoundCall call(site);
+  call.bind();
+  const int32_t replaced = call.overload().replaced;
+  VALUE tensors = call.native(replaced);
   if (!RB_TYPE_P(tensors, T_ARRAY)) tensors = rb_ary_new_from_args(1, tensors);
   for (long i = 0; i < RARRAY_LEN(tensors); ++i) rb_check_frozen(RARRAY_AREF(tensors, i));
-  of_value result = call.arguments[replaced];
+  of_value result = call.values()[replaced];
   run(call, &result);
+  call.release();
   return tensors;
 }
 
 VALUE call_in_place(const Function& function, int count, VALUE* values, VALUE receiver) {
-  BoundCall call(function.full_in_place);
   CallSite site = site_of(function, count, values, receiver);
   site.in_place = true;
-  bind(site, &call);
+  BoundCall call(site);
+  call.bind();
   run_into(call, &receiver);
+  call.release();
   return receiver;
 }
 

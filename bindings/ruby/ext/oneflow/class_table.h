@@ -1,4 +1,4 @@
-// The table of classes, which the generator defines in generated/classes.cpp.
+// The table of classes, which the generator defines in generated/class_table.cpp.
 #pragma once
 
 #include <oneflow/objects.h>
@@ -17,11 +17,21 @@ struct MethodRecord {
 };
 
 struct ClassRecord {
+  const char* name_space;
   const char* name;
   const MethodRecord* create;  // NULL: objects are not created by programs
-  std::span<const MethodRecord> methods;
+  std::span<const MethodRecord* const> methods;
+  const MethodRecord* text;       // what `to_s` returns; NULL: what `inspect` does
+  bool is_shared;                 // whether Ractors may share objects
   const MethodRecord* get_state;  // copies have the state of the original; NULL: there are no copies
   const MethodRecord* set_state;
+  const MethodRecord* enter;  // a block gets an object between the two; NULL: it is no context of blocks
+  const MethodRecord* leave;
+  bool needs_block;          // whether functions that make objects take a block; they return the object
+  const MethodRecord* keys;  // of an object that is a map; NULL for others
+  const MethodRecord* get;
+  const MethodRecord* equality;  // the property by which objects are equal; NULL: an object equals only itself
+  const char* use;               // the method that calls a block between `enter` and `leave`; NULL: none
 };
 
 // An object that lives as long as the process.
@@ -32,16 +42,27 @@ struct ConstantRecord {
   VALUE (*function)(VALUE);
 };
 
-// A function of the module that calls a method of a constant.
-struct ConstantMethodRecord {
+// A function. It may call a method of a constant.
+struct FunctionOfRecord {
+  const char* name_space;  // "" for OneFlow itself
   const MethodRecord* method;
-  size_t constant;  // its position in the table of constants
+  int constant;  // its position in the table of constants, or -1
+};
+
+// The class of records, a Struct; or Arrays in its place.
+struct RecordRecord {
+  const char* name_space;
+  const char* name;
+  std::span<const char* const> fields;
+  const char* text;  // the field that is its text; NULL: none
+  bool is_array;
 };
 
 extern const std::span<MethodRecord> method_records;
 extern const std::span<const ClassRecord> class_records;
 extern const std::span<const ConstantRecord> constant_records;
-extern const std::span<const ConstantMethodRecord> constant_method_records;
+extern const std::span<const FunctionOfRecord> function_of_records;
+extern const std::span<const RecordRecord> record_records;
 
 // Calls a method of the table. Ruby passes no context to the C function of a method, so each entry has its own.
 VALUE call_method(const MethodRecord& record, int count, VALUE* values, VALUE self);

@@ -23,6 +23,9 @@ void* handle_of_class(VALUE value, const char* class_name);
 // Returns a new object over a handle, to which it adds a reference. May raise.
 VALUE new_object(const of_class* object_class, void* handle);
 
+// Returns a record of the values in an Array; that itself for records that are Arrays. May raise.
+VALUE new_record(const char* name, VALUE values);
+
 // Defines the classes, constants and functions of the table.
 void define_classes(VALUE module);
 

@@ -2,6 +2,7 @@
 
 #include <ruby/ractor.h>
 
+#include "convert.h"
 #include "errors.h"
 #include "tensor.h"
 
@@ -22,12 +23,16 @@ VALUE coerce(VALUE self, VALUE other) {
   return rb_assoc_new(weak, self);
 }
 
-void prepare(Overload& overload) {
-  overload.op = of_op_find(overload.op_name);
-  if (!overload.op)
-    rb_raise(rb_eLoadError, "this extension requires another version of liboneflow: operator %s is not defined",
-             overload.op_name);
-  prepare_arguments(overload);
+void prepare(Function& function) {
+  const auto count = static_cast<size_t>(function.function.overload_count);
+  function.ops = static_cast<of_op*>(ruby_xcalloc(count, sizeof(of_op)));
+  for (size_t i = 0; i < count; ++i) {
+    const char* name = function.function.overloads[i].op;
+    function.ops[i] = of_op_find(name);
+    if (function.ops[i]) continue;
+    rb_raise(rb_eLoadError, "this extension requires another version of liboneflow: operator %s is not defined", name);
+  }
+  prepare_names(function);
 }
 
 // Returns the module that a namespace stands for, defining it if necessary: OneFlow::Comm for "Comm", OneFlow for NULL.
@@ -62,30 +67,19 @@ void define_weak_numbers(VALUE module) {
   rb_define_method(tensor_class, "coerce", coerce, 1);
 }
 
-void prepare_arguments(Overload& overload) {
-  for (int i = 0; i < overload.argument_count; ++i) {
-    Argument& argument = overload.arguments[i];
-    argument.symbol = ID2SYM(rb_intern(argument.name));
-    const VALUE others = rb_str_split(rb_str_new_cstr(argument.other_names), " ");
-    if (RARRAY_LEN(others) > kMaxOtherNames) rb_raise(rb_eLoadError, "too many names of argument %s", argument.name);
-    for (long k = 0; k < RARRAY_LEN(others); ++k)
-      argument.other_symbols[k] = ID2SYM(rb_intern_str(RARRAY_AREF(others, k)));
-  }
-}
-
 void define_elsewhere(VALUE module) {
   define_texts(module, "FUNCTIONS_ELSEWHERE", false);
   define_texts(module, "METHODS_ELSEWHERE", true);
 }
 
 void define_function(VALUE module, Function& function, const EntryPoints& entry_points) {
-  for (int i = 0; i < function.overload_count; ++i) prepare(function.overloads[i]);
+  prepare(function);
   rb_define_singleton_method(owner_of(module, function.name_space), function.name, entry_points.function, -1);
   if (function.method) {
     bool enumerable = rb_method_boundp(rb_mEnumerable, rb_intern(function.method), 0);
     rb_define_method(tensor_class, function.method, enumerable ? entry_points.enumerable : entry_points.method, -1);
   }
-  if (function.in_place && function.overloads[0].receiver >= 0)
+  if (function.in_place && function.function.overloads[0].receiver >= 0)
     rb_define_method(tensor_class, function.in_place, entry_points.in_place, -1);
   else if (function.in_place)
     rb_define_singleton_method(owner_of(module, function.name_space), function.in_place, entry_points.in_place_list,

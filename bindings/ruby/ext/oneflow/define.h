@@ -24,10 +24,7 @@ void define_weak_numbers(VALUE module);
 // Defines the private constants FUNCTIONS_ELSEWHERE and METHODS_ELSEWHERE, which lib/oneflow/elsewhere.rb reads.
 void define_elsewhere(VALUE module);
 
-// Sets the keyword Symbols of an overload's arguments.
-void prepare_arguments(Overload& overload);
-
-// Looks up the operators and the keyword Symbols, and defines the function, its methods and its operators.
+// Looks up the operators and the names of parameters, and defines the function, its methods and its operators.
 void define_function(VALUE module, Function& function, const EntryPoints& entry_points);
 
 // Returns the number that a WeakNumber holds.

@@ -64,9 +64,10 @@ bool is_word(char c) { return isalnum(static_cast<unsigned char>(c)) || c == '_'
 const char* name_in_ruby(std::string_view word) {
   if (word.find('.') == word.npos && word.back() != '_') return nullptr;
   for (const Function& function : function_table) {
-    if (word == function.record_name) return function.full_name;
-    if (function.full_in_place && word.back() == '_' && word.substr(0, word.size() - 1) == function.record_name)
-      return function.full_in_place;
+    if (word == function.record_name) return function.function.name;
+    if (function.function.in_place_name && word.back() == '_' &&
+        word.substr(0, word.size() - 1) == function.record_name)
+      return function.function.in_place_name;
   }
   return nullptr;
 }
@@ -134,6 +135,8 @@ void raise(of_status status, const char* format, ...) {
   raise_text(status, text);
 }
 
-void raise_last_error(of_status status) { raise_text(status, in_ruby(of_last_error())); }
+VALUE make_error(of_status status, const char* text) { return rb_exc_new_str(error_class(status), in_ruby(text)); }
+
+void raise_last_error(of_status status) { rb_exc_raise(make_error(status, of_last_error())); }
 
 }  // namespace oneflow::ruby

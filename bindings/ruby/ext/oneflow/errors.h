@@ -15,6 +15,9 @@ void define_errors(VALUE module);
 // Returns the exception class of a status; InternalError for an unknown status.
 VALUE error_class(of_status status);
 
+// Returns the exception of the status with a text of the runtime, which may name functions as the runtime does.
+VALUE make_error(of_status status, const char* text);
+
 // Raises the exception of the status with a formatted message; `format` is that of rb_sprintf.
 [[noreturn]] void raise(of_status status, const char* format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -7,10 +7,12 @@
 
 #include "accounting.h"
 #include "call.h"
+#include "convert.h"
 #include "define.h"
 #include "errors.h"
 #include "memory.h"
 #include "tensor.h"
+#include "types.h"
 
 namespace oneflow::ruby {
 namespace {
@@ -54,43 +56,26 @@ of_expression_info info_of_expression(VALUE self) {
 
 // ---------------------------------------------------------------- creation
 
-constexpr Argument optional_keyword(const char* name, const char* expected, ArgumentType type) {
-  return {name, expected, nullptr, type, true, false, false, true, false, 0};
+enum { kEquation, kOperands, kOptimize, kMemoryLimit };
+
+constexpr of_type kOperandsType = type_of(OF_TYPE_VALUE, "Array of Tensors or shapes");
+constexpr of_type kNameType = or_nil(kStringType), kFlagType = or_nil(type_of(OF_TYPE_BOOL, "true or false"));
+constexpr of_type kPairType = type_of(OF_TYPE_PAIR, "pair of Integers", &kIntegerType);
+constexpr of_type kPathType = type_of(OF_TYPE_LIST, "Array of pairs of Integers", &kPairType);
+constexpr of_type kLimitType = or_nil(kIntegerType);
+
+// The parameters of the overloads, one for each type of `optimize`.
+template <const of_type& optimize>
+constexpr of_parameter kParameters[] = {required("equation", kStringType), required("operands", kOperandsType),
+                                        optional("optimize", optimize), optional("memory_limit", kLimitType)};
+constexpr of_overload kCreationOverloads[] = {hand_written(kParameters<kNameType>, false),
+                                              hand_written(kParameters<kFlagType>, false),
+                                              hand_written(kParameters<kPathType>, false)};
+
+Function creation_function(const char* name) {
+  return {.function = {name, nullptr, kCreationOverloads, std::size(kCreationOverloads), true}};
 }
-
-enum { kEquation, kOperands, kOptimize, kMemoryLimit, kCreationArguments };
-
-constexpr Argument kEquationArgument = {"equation", "String", nullptr, ArgumentType::kString, false, false, true,
-                                        false,      false,    0};
-constexpr Argument kOperandsArgument = {
-    "operands", "Array of Tensors or shapes", nullptr, ArgumentType::kObject, false, false, true, false, false, 0};
-constexpr Argument kLimitArgument = optional_keyword("memory_limit", "Integer", ArgumentType::kInt);
-
-// The arguments of the overloads, one for each type of `optimize`.
-Argument name_arguments[] = {kEquationArgument, kOperandsArgument,
-                             optional_keyword("optimize", "String", ArgumentType::kString), kLimitArgument};
-Argument bool_arguments[] = {kEquationArgument, kOperandsArgument,
-                             optional_keyword("optimize", "true or false", ArgumentType::kBool), kLimitArgument};
-Argument path_arguments[] = {kEquationArgument,
-                             kOperandsArgument,
-                             {"optimize", "Array of pairs of Integers", "pair of Integers", ArgumentType::kInt, false,
-                              false, false, true, true, 0},
-                             kLimitArgument};
-
-constexpr Overload creation_overload(Argument* arguments) {
-  return {.arguments = arguments, .argument_count = kCreationArguments, .positional_count = 2};
-}
-Overload creation_overloads[] = {creation_overload(name_arguments), creation_overload(bool_arguments),
-                                 creation_overload(path_arguments)};
-
-constexpr Function creation_function(const char* name) {
-  return {.full_name = name,
-          .takes_equation = true,
-          .overloads = creation_overloads,
-          .overload_count = std::size(creation_overloads)};
-}
-const Function expression_function = creation_function("einsum_expression"),
-               path_function = creation_function("einsum_path");
+Function expression_function = creation_function("einsum_expression"), path_function = creation_function("einsum_path");
 
 bool is_array(VALUE value) { return RB_TYPE_P(value, T_ARRAY); }
 
@@ -154,27 +139,28 @@ void read_shapes(VALUE operands, of_shape* shapes, int64_t* sizes) {
 
 // Creates the expression from the arguments of einsum_expression or einsum_path.
 VALUE create(const Function& function, int count, VALUE* values) {
-  const char* name = function.full_name;
-  BoundCall call(name);
+  const char* name = function.function.name;
   CallSite site = site_of(function, count, values, Qundef);
   VALUE gathered[2];
   gather_operands(&site, gathered);
-  bind(site, &call);
+  BoundCall call(site);
+  call.bind();
 
-  VALUE equation = call.given[kEquation], optimize_name = call.given[kOptimize];
-  const of_value& optimize = call.arguments[kOptimize];
+  VALUE equation = call.native(kEquation), optimize_name = call.native(kOptimize);
+  const of_value& optimize = call.values()[kOptimize];
   of_expression_options options = {};
   options.struct_size = sizeof(options);
-  const char* text = name_of(name, "equation", "String", &equation);
+  const char* text = name_of(name, "equation", &equation);
   if (optimize.kind == OF_VALUE_BOOL) options.optimize = optimize.as.boolean ? "auto" : "none";
-  if (optimize.kind == OF_VALUE_STRING) options.optimize = name_of(name, "optimize", "String", &optimize_name);
+  if (optimize.kind == OF_VALUE_STRING) options.optimize = name_of(name, "optimize", &optimize_name);
   if (optimize.kind == OF_VALUE_INT_LIST) {
     options.path = optimize.as.integers;
     options.path_count = static_cast<size_t>(optimize.count);
   }
-  if (call.arguments[kMemoryLimit].kind == OF_VALUE_INT) options.memory_limit = call.arguments[kMemoryLimit].as.integer;
+  const of_value& limit = call.values()[kMemoryLimit];
+  if (limit.kind == OF_VALUE_INT) options.memory_limit = limit.as.integer;
   const VALUE object = rb_data_typed_object_wrap(expression_class, nullptr, &expression_type);
-  VALUE operands = call.given[kOperands];
+  VALUE operands = call.native(kOperands);
   if (!is_array(operands)) operands = rb_ary_new_from_args(1, operands);
   const long operand_count = RARRAY_LEN(operands);
   const size_t size_count = measure(name, operands);
@@ -197,34 +183,29 @@ VALUE create(const Function& function, int count, VALUE* values) {
 
 // ---------------------------------------------------------------- call
 
-Argument call_arguments[] = {
-    {"operands", "Array of Tensors", "Tensor", ArgumentType::kTensor, false, false, true, false, false, 0},
-};
-
-Overload call_overload = {
-    .arguments = call_arguments,
-    .argument_count = 1,
-    .positional_count = 1,
-    .has_out = true,
-};
+constexpr of_type kTensorsType = type_of(OF_TYPE_ITEMS, "Array of Tensors", &kTensorType);
+constexpr of_parameter kCallParameters[] = {required("operands", kTensorsType)};
+constexpr of_overload kCallOverload = hand_written(kCallParameters, true);
 
 // The errors of a call are those of einsum, and name it.
-const Function call_function = {.full_name = "einsum", .overloads = &call_overload, .overload_count = 1};
+Function operands_function = {.function = {"einsum", nullptr, &kCallOverload, 1, false}};
 
 VALUE call_expression(int count, VALUE* values, VALUE self) {
-  BoundCall call(call_function.full_name);
-  bind(site_of(call_function, count, values, Qundef), &call);
+  BoundCall call(site_of(operands_function, count, values, Qundef));
+  call.bind();
   const of_expression handle = handle_of_expression(self);
-  const of_value& operands = call.arguments[0];
+  const of_value& operands = call.values()[0];
+  const VALUE out = call.out();
   of_value result = {};
-  if (call.out != Qundef) result = target_value(call.out);
-  const VALUE target = call.out == Qundef ? new_tensor() : call.out;
+  if (out != Qundef) result = target_value(out);
+  const VALUE target = out == Qundef ? new_tensor() : out;
   const auto work = [&] {
     return of_expression_call(handle, operands.as.tensors, static_cast<size_t>(operands.count), &result);
   };
-  check(run_native(of_call_is_long(nullptr, call.arguments, 1), work,
-                   call.out == Qundef ? Interrupted::kRepeats : Interrupted::kWaits));
-  if (call.out == Qundef) fill_tensor(target, result.as.tensor);
+  check(run_native(of_call_is_long(nullptr, call.values(), 1), work,
+                   out == Qundef ? Interrupted::kRepeats : Interrupted::kWaits));
+  if (out == Qundef) fill_tensor(target, result.as.tensor);
+  call.release();
   RB_GC_GUARD(self);
   return target;
 }
@@ -278,8 +259,7 @@ VALUE einsum_path(int count, VALUE* values, VALUE) {
 }  // namespace
 
 void define_expressions(VALUE module) {
-  for (Overload& overload : creation_overloads) prepare_arguments(overload);
-  prepare_arguments(call_overload);
+  for (Function* each : {&expression_function, &path_function, &operands_function}) prepare_names(*each);
   path_class = rb_struct_define_under(module, "EinsumPath", "path", "flops", "naive_flops", "largest_intermediate",
                                       "report", nullptr);
   expression_class = rb_define_class_under(module, "EinsumExpression", rb_cObject);

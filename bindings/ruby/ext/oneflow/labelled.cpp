@@ -67,7 +67,7 @@ void add_labels(const char* function, int operand, VALUE labels, VALUE equation)
 
 void read_labels(CallSite* site) {
   if (site->count == 0 || !is_tensor(site->values[0])) return;
-  const char* function = site->function->full_name;
+  const char* function = site->function->function.name;
   const VALUE equation = rb_utf8_str_new_cstr("");
   const VALUE arguments = rb_ary_new_from_args(1, equation);
   int at = 0;

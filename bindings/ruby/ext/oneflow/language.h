@@ -8,12 +8,20 @@ namespace oneflow::ruby {
 
 // What must live until a call is bound. It is on the stack, where the garbage collector finds the Array.
 struct CallContext {
-  VALUE kept;  // an Array of the objects that were made for the binder
-  int raised;  // the state of rb_protect() after an exception, which is then to be raised
+  VALUE kept;   // an Array of the objects that were made for the binder
+  VALUE keys;   // of Hashes: a Hash by identity, or nil
+  int raised;   // the state of rb_protect() after an exception, which is then to be raised
+  VALUE names;  // an Array of the names of the arguments by name, as Ruby passes them
 };
+
+// Returns a context for a new call.
+CallContext new_context();
 
 // The language, whose calls have a CallContext. Its functions do not raise.
 extern const of_language ruby_language;
+
+// Raises the exception of a function of the language that has ended a call; does nothing without one.
+void raise_pending();
 
 // Returns the value of a result. May raise.
 VALUE to_ruby(const of_type& type, const of_data& data);

@@ -106,7 +106,7 @@ void check_option(of_status status, const char* function) {
 
 VALUE get_option(VALUE, VALUE name) {
   int64_t value;
-  check_option(of_get_option(name_of("get_option", "name", "String", &name), &value), "get_option");
+  check_option(of_get_option(name_of("get_option", "name", &name), &value), "get_option");
   return LL2NUM(value);
 }
 
@@ -119,7 +119,7 @@ VALUE set_option(VALUE, VALUE name, VALUE value) {
   if (!in_range || number.kind == OF_VALUE_UINT)
     raise(OF_INVALID_ARGUMENT, "set_option: value must fit into 64 bits, got a larger integer");
   const int64_t setting = number.kind == OF_VALUE_BOOL ? number.as.boolean : number.as.integer;
-  check_option(of_set_option(name_of("set_option", "name", "String", &name), setting), "set_option");
+  check_option(of_set_option(name_of("set_option", "name", &name), setting), "set_option");
   return Qnil;
 }
 

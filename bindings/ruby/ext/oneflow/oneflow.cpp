@@ -7,14 +7,12 @@
 #include "devices.h"
 #include "errors.h"
 #include "expression.h"
-#include "files.h"
+#include "extension_api.h"
 #include "gradients.h"
-#include "graph.h"
 #include "indexing.h"
 #include "library.h"
 #include "memory.h"
 #include "native_data.h"
-#include "profile.h"
 #include "tensor.h"
 
 extern "C" __attribute__((visibility("default"))) void Init_oneflow() {
@@ -35,8 +33,6 @@ extern "C" __attribute__((visibility("default"))) void Init_oneflow() {
   define_library(module);
   define_devices(module);
   define_memory(module);
-  define_profiles(module);
-  define_files(module);
-  define_graphs(module);
   define_gradients(module);
+  define_extension_api(module);
 }

@@ -33,4 +33,35 @@ module OneFlow
     alias to_s inspect
   end
   private_constant :ObjectWithState
+
+  # What objects have in common that are equal if a property is.
+  module ObjectWithEquality
+    # Returns whether another object is of the same class, and equal.
+    def ==(other) = other.instance_of?(self.class) && equality == other.__send__(:equality)
+    alias eql? ==
+
+    # Returns the same number for equal objects.
+    def hash = [self.class, equality].hash
+  end
+  private_constant :ObjectWithEquality
+
+  # What objects that are maps have in common, beside `keys` and `[]`.
+  module ObjectWithItems
+    include Enumerable
+
+    # Returns the number of items.
+    def size = keys.size
+
+    # Returns whether there is an item with this key.
+    def include?(key) = keys.include?(key.to_s)
+
+    # Yields each key with its item.
+    def each
+      return enum_for(:each) { size } unless block_given?
+
+      keys.each { |key| yield [key, self[key]] }
+      self
+    end
+  end
+  private_constant :ObjectWithItems
 end

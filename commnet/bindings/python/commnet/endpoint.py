@@ -242,6 +242,9 @@ class Endpoint:
         self._memories.add(memory)
         return memory
 
+    def _forget(self, memory: Memory) -> None:
+        self._memories.discard(memory)
+
     # -- messages
 
     @overload

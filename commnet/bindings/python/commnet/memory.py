@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from commnet import _native
 from commnet.errors import InvalidArgument
-
-if TYPE_CHECKING:
-    from commnet.endpoint import Endpoint
 
 _RIGHTS = {"read": 1, "write": 2, "read+write": 3}
 _TOKEN_SIZE = 64
@@ -41,16 +38,22 @@ class Token(bytes):
     __str__ = __repr__  # a token is a secret that does not belong in logs
 
 
+class Registry(Protocol):
+    """The endpoint that memory is registered with."""
+
+    def _forget(self, memory: Memory) -> None: ...
+
+
 class Memory:
     """A buffer that peers may access, until it is released or its endpoint is closed.
 
     Use it as a context manager, or call release().
     """
 
-    __slots__ = ("__weakref__", "_endpoint", "_native", "_rights")
+    __slots__ = ("__weakref__", "_native", "_registry", "_rights")
 
-    def __init__(self, endpoint: Endpoint, native: _native.Memory, rights: str) -> None:
-        self._endpoint = endpoint
+    def __init__(self, registry: Registry, native: _native.Memory, rights: str) -> None:
+        self._registry = registry
         self._native = native
         self._rights = rights
 
@@ -70,7 +73,7 @@ class Memory:
 
     def release(self) -> None:
         """Ends the registration. Its tokens become invalid, and no peer accesses the buffer once this returns."""
-        self._endpoint._memories.discard(self)
+        self._registry._forget(self)
         self._native.release()
 
     def __enter__(self) -> Memory:

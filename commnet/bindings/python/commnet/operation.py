@@ -6,15 +6,24 @@ import asyncio
 import contextlib
 import functools
 from collections.abc import Callable, Generator
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from commnet import _native
+from commnet._native import Endpoint as NativeEndpoint
+from commnet._native import Operation as NativeOperation
+from commnet.dispatch import Dispatcher
 from commnet.errors import Error
 
-if TYPE_CHECKING:
-    from commnet.endpoint import Endpoint
-
 Result = TypeVar("Result")
+
+
+class Owner(Protocol):
+    """The endpoint that operations, queues and peers belong to, and keep."""
+
+    _native: NativeEndpoint
+    _dispatcher: Dispatcher
+
+    def _operation(self, native: NativeOperation, result: Callable[[], Any] = ...) -> Operation[Any]: ...
 
 
 class Operation(Generic[Result]):
@@ -24,10 +33,10 @@ class Operation(Generic[Result]):
     with. The buffers that it uses are kept until its end, also if the operation itself is dropped.
     """
 
-    __slots__ = ("__weakref__", "_endpoint", "_native", "_result")
+    __slots__ = ("__weakref__", "_native", "_owner", "_result")
 
-    def __init__(self, endpoint: Endpoint, native: _native.Operation, result: Callable[[], Result]) -> None:
-        self._endpoint = endpoint
+    def __init__(self, owner: Owner, native: _native.Operation, result: Callable[[], Result]) -> None:
+        self._owner = owner
         self._native = native
         self._result = result
 
@@ -55,7 +64,7 @@ class Operation(Generic[Result]):
 
     async def _end(self) -> None:
         loop = asyncio.get_running_loop()
-        self._endpoint._dispatcher.start()
+        self._owner._dispatcher.start()
         future = loop.create_future()
         try:
             if self._native.add_callback(functools.partial(_resolve, loop, future)):
@@ -88,15 +97,15 @@ def _set_result(future: asyncio.Future[None]) -> None:
 class Queue:
     """Operations that complete in the order in which they began, also if they belong to different peers."""
 
-    __slots__ = ("_endpoint", "_native")
+    __slots__ = ("_native", "_owner")
 
-    def __init__(self, endpoint: Endpoint, native: _native.Queue) -> None:
-        self._endpoint = endpoint
+    def __init__(self, owner: Owner, native: _native.Queue) -> None:
+        self._owner = owner
         self._native = native
 
     def mark(self, timeout: float | None = None) -> Operation[None]:
         """Returns an operation that ends once all operations that are in the queue now have completed."""
-        return self._endpoint._operation(self._endpoint._native.mark(self._native, timeout))
+        return self._owner._operation(self._owner._native.mark(self._native, timeout))
 
 
 def native_of(queue: Queue | None) -> _native.Queue | None:

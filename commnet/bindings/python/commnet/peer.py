@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 from commnet.errors import InvalidArgument, OutOfMemory
 from commnet.memory import Token
-from commnet.operation import Operation, Queue, native_of
-
-if TYPE_CHECKING:
-    from commnet.endpoint import Endpoint
+from commnet.operation import Operation, Owner, Queue, native_of
 
 Into = TypeVar("Into")
 
@@ -51,11 +48,11 @@ class Message:
 class Peer:
     """Another endpoint that this one is, or was, connected to."""
 
-    __slots__ = ("__weakref__", "_address", "_endpoint", "_name", "_native")
+    __slots__ = ("__weakref__", "_address", "_name", "_native", "_owner")
 
-    def __init__(self, endpoint: Endpoint, address: int) -> None:
-        self._endpoint = endpoint
-        self._native = endpoint._native
+    def __init__(self, owner: Owner, address: int) -> None:
+        self._owner = owner
+        self._native = owner._native
         self._address = address
         self._name = self._native.peer_name(address)
 
@@ -85,8 +82,9 @@ class Peer:
 
         The operation ends when the bytes may be changed: once they are on their way, not when they have arrived.
         """
-        endpoint = self._endpoint
-        return endpoint._operation(self._native.send(self._address, data, handler, channel, timeout, native_of(queue)))
+        return self._owner._operation(
+            self._native.send(self._address, data, handler, channel, timeout, native_of(queue))
+        )
 
     @overload
     def read(
@@ -127,8 +125,7 @@ class Peer:
             into = _new_buffer(max(Token(token).size - offset, 0) if size is None else size)
         elif size is not None:
             raise InvalidArgument("read: into has a size already, so that size must not be given")
-        endpoint = self._endpoint
-        return endpoint._operation(
+        return self._owner._operation(
             self._native.read(self._address, token, into, offset, timeout, native_of(queue)), lambda: into
         )
 
@@ -142,8 +139,7 @@ class Peer:
         queue: Queue | None = None,
     ) -> Operation[None]:
         """Writes the bytes of a buffer to the memory that a token names, from `offset` on. Ends when they are there."""
-        endpoint = self._endpoint
-        return endpoint._operation(self._native.write(self._address, token, data, offset, timeout, native_of(queue)))
+        return self._owner._operation(self._native.write(self._address, token, data, offset, timeout, native_of(queue)))
 
     def __repr__(self) -> str:
         return f"<commnet.Peer '{self._name}'>"

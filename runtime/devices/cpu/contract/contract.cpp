@@ -71,33 +71,16 @@ bool accepts(const of_contraction& c) {
   }
 }
 
-// Assigns the descriptor's dimensions to the groups of a problem. A batch dimension that B does not have is a dimension
-// of the rows, one that A does not have of the columns.
+// Assigns the descriptor's dimensions to the groups of a problem.
 of_status sort_dims(const of_contraction& contraction, Problem& problem) {
-  struct Source {
-    const of_contraction_dim* dims;
-    int32_t count;
-    DimGroup* group;
-  };
-  const Source sources[] = {{contraction.batch, contraction.batch_count, &problem.batch},
-                            {contraction.m, contraction.m_count, &problem.rows},
-                            {contraction.n, contraction.n_count, &problem.columns},
-                            {contraction.k, contraction.k_count, &problem.depth}};
-  for (const Source& source : sources) {
-    if (source.count < 0 || source.count > OF_MAX_RANK)
-      return fail(OF_INVALID_ARGUMENT, "contraction: %d dimensions in one group", source.count);
-    int64_t bias_stride = source.group == &problem.columns ? contraction.bias_stride : 0;
-    for (int d = source.count - 1; d >= 0; --d) {
-      const of_contraction_dim& dim = source.dims[d];
-      if (dim.size < 0) return fail(OF_INVALID_ARGUMENT, "contraction: a size is negative");
-      DimGroup* group = source.group;
-      if (group == &problem.batch && dim.stride_b == 0) group = &problem.rows;
-      if (group == &problem.batch && dim.stride_a == 0) group = &problem.columns;
-      if (dim.size != 1) group->add({dim.size, {dim.stride_a, dim.stride_b, dim.stride_c, bias_stride}});
-      bias_stride *= dim.size;
-    }
-  }
-  return OF_OK;
+  for (const int32_t count : {contraction.batch_count, contraction.m_count, contraction.n_count, contraction.k_count})
+    if (count < 0 || count > OF_MAX_RANK)
+      return fail(OF_INVALID_ARGUMENT, "contraction: %d dimensions in one group", count);
+  const bool is_valid = for_each_dim(contraction, [&](ContractionRole role, const Dim& dim) {
+    if (dim.size != 1) (problem.*kGroups[role]).add(dim);
+    return dim.size >= 0;
+  });
+  return is_valid ? OF_OK : fail(OF_INVALID_ARGUMENT, "contraction: a size is negative");
 }
 
 // Chooses the order in which packing reads the rows (or columns), which have the order of C so far. Where neither the

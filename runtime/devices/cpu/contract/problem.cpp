@@ -6,17 +6,6 @@
 #include "plugin/host.h"
 
 namespace oneflow::cpu {
-namespace {
-
-// Returns whether a step along `outer` equals a walk through all of `inner` in every operand, so that both are one.
-bool continues(const Dim& outer, const Dim& inner) {
-  for (int i = 0; i < kOperands; ++i) {
-    if (outer.strides[i] != inner.strides[i] * inner.size) return false;
-  }
-  return true;
-}
-
-}  // namespace
 
 of_status no_working_memory() { return fail(OF_OUT_OF_MEMORY, "contraction: no working memory"); }
 
@@ -24,6 +13,40 @@ DimGroup dims_of_c(const Problem& problem) {
   DimGroup dims;
   for (const DimGroup* group : {&problem.batch, &problem.rows, &problem.columns}) dims.append(*group);
   return dims;
+}
+
+bool has(Operand operand, int role) {
+  switch (role) {
+    case kRows:
+      return operand != kB;
+    case kColumns:
+      return operand != kA;
+    case kDepth:
+      return operand != kC;
+    default:
+      return true;
+  }
+}
+
+double elements_of(const Problem& problem, Operand operand) {
+  double count = 1;
+  for (int role = 0; role < kRoles; ++role)
+    if (has(operand, role)) count *= static_cast<double>((problem.*kGroups[role]).count);
+  return count;
+}
+
+DimGroup sorted_by(Operand operand, const DimGroup& group) {
+  DimGroup sorted = group;
+  std::stable_sort(sorted.dims, sorted.dims + sorted.rank, [&](const Dim& x, const Dim& y) {
+    return std::abs(x.strides[operand]) > std::abs(y.strides[operand]);
+  });
+  return sorted;
+}
+
+int64_t contiguous_count(const DimGroup& dims, Operand operand) {
+  int64_t run = 1;
+  for (int d = dims.rank - 1; d >= 0 && dims.dims[d].strides[operand] == run; --d) run *= dims.dims[d].size;
+  return run;
 }
 
 Dim take(DimGroup& group, int position) {
@@ -36,22 +59,7 @@ Dim take(DimGroup& group, int position) {
 }
 
 void canonicalize(DimGroup& group, Operand operand, Operand other) {
-  const auto reaches_further = [&](const Dim& x, const Dim& y) {
-    const int64_t x_step = std::abs(x.strides[operand]), y_step = std::abs(y.strides[operand]);
-    return x_step != y_step ? x_step > y_step : std::abs(x.strides[other]) > std::abs(y.strides[other]);
-  };
-  if (group.rank > 1) std::stable_sort(group.dims, group.dims + group.rank, reaches_further);
-  int kept = 0;
-  for (int d = 0; d < group.rank; ++d) {
-    if (kept > 0 && continues(group.dims[kept - 1], group.dims[d])) {
-      const int64_t size = group.dims[kept - 1].size * group.dims[d].size;
-      group.dims[kept - 1] = group.dims[d];
-      group.dims[kept - 1].size = size;
-    } else {
-      group.dims[kept++] = group.dims[d];
-    }
-  }
-  group.rank = kept;
+  group.rank = sort_and_merge_dims(group.dims, group.rank, operand, other);
 }
 
 Operand longer_operand(const Problem& problem) { return problem.rows.count >= problem.columns.count ? kA : kB; }

@@ -14,15 +14,14 @@
 #include <utility>
 #include <vector>
 
+#include "../../shared/contraction_dims.h"
+
 namespace oneflow::cpu {
 
 // An operand, as the index of a dimension's strides.
 enum Operand { kA, kB, kC, kBias, kOperands };
 
-struct Dim {
-  int64_t size;
-  int64_t strides[kOperands];  // in elements; 0 where the operand does not have the dimension
-};
+using Dim = ContractionDim;
 
 // The dimensions of one role, outermost first.
 struct DimGroup {
@@ -76,6 +75,18 @@ struct Problem {
 
 // Returns the dimensions of C: batch, rows and columns.
 DimGroup dims_of_c(const Problem& problem);
+
+// The groups by ContractionRole.
+constexpr DimGroup Problem::*kGroups[] = {&Problem::batch, &Problem::rows, &Problem::columns, &Problem::depth};
+// Returns whether an operand has the dimensions of a role: A has no columns, B no rows, C no depth.
+bool has(Operand operand, int role);
+// Returns the number of elements of an operand, those of stride 0 counted repeatedly: a double, as it may exceed
+// int64_t.
+double elements_of(const Problem& problem, Operand operand);
+// Returns the dimensions of a group from the largest stride in an operand to the smallest.
+DimGroup sorted_by(Operand operand, const DimGroup& group);
+// Returns the product of the sizes of the innermost dimensions that are contiguous together in an operand.
+int64_t contiguous_count(const DimGroup& dims, Operand operand);
 
 // The addresses of the first elements of the operands of one call.
 struct Addresses {

@@ -1,6 +1,7 @@
 #include "contract/direct/direct.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "contract/direct/dots.h"
@@ -33,6 +34,38 @@ constexpr int64_t kMinVector = 3, kMinWideVector = 8, kMinCopiedWork = 8192;
 // The most multiplications of one product of the batch that are computed one by one where no dimension can be
 // vectorised: packing would take longer.
 constexpr int64_t kMaxScalarWork = 256;
+// The most multiplications of one product of the batch for which it counts as tiny.
+constexpr int64_t kMaxTinyWork = 16 * 16 * 16;
+// The least size of a batch dimension that kernels vectorise along; it is contiguous in A, B and C.
+constexpr int64_t kMinBatchVector = 8;
+
+// The factor of the cost of vectors along the batch where both operands are read repeatedly from a second-level cache
+// or memory.
+constexpr double kRereadFactor = 3;
+// The factor for vectors along a dimension that is strided in C, whose squares are transposed in registers: they have
+// one vector of sums at a time, so that each addition waits for the one before. It is larger where large operands are
+// read from as many memory pages as the depth has indices. And the cost of transposing an element.
+constexpr double kTransposedFactor = 3, kTransposedDeepFactor = 5, kTransposeElement = 0.3;
+constexpr int64_t kManyPages = 16;
+// The factor for vectors of every second element.
+constexpr double kSecondFactor = 2;
+// The overhead of each contiguous run of C of sums.
+constexpr double kSumRunOverhead = 8;
+
+bool is_thin(const Problem& problem) {
+  return problem.depth.count == 1 || std::min(problem.rows.count, problem.columns.count) <= kThin;
+}
+
+bool is_tiny(const Problem& problem) {
+  return problem.rows.count * problem.columns.count <= kMaxTinyWork / problem.depth.count;
+}
+
+// Returns whether C is contiguous along a dimension, one of A and B broadcast, and of the other every second element is
+// read, as by a convolution with a stride of 2, and there are kernels for it.
+bool reads_every_second(const Dim& dim, const ContractKernels& kernels) {
+  const int64_t a = dim.strides[kA], b = dim.strides[kB];
+  return kernels.reads_every_second && dim.strides[kC] == 1 && std::min(a, b) == 0 && std::max(a, b) == 2;
+}
 
 // Returns whether vectors of A and B can be loaded along a dimension: they are contiguous or broadcast, and at least
 // one of them is contiguous, or reads_every_second() holds.
@@ -51,13 +84,16 @@ int choose_vector_dim(const DimGroup& dims_of_c, const ContractKernels& kernels)
   return best;
 }
 
-// Returns a long batch dimension that is contiguous in A, B and C, or -1 where there is none.
+// Returns whether a dimension of the batch is long, and contiguous in A, B and C.
+bool is_contiguous_batch(const Dim& dim) {
+  return dim.size >= kMinBatchVector && dim.strides[kA] == 1 && dim.strides[kB] == 1 && dim.strides[kC] == 1;
+}
+
+// Returns such a dimension, or -1 where there is none.
 int find_contiguous_batch(const Problem& problem) {
-  for (int d = 0; d < problem.batch.rank; ++d) {
-    const Dim& dim = problem.batch.dims[d];
-    if (dim.size >= kMinBatchVector && dim.strides[kA] == 1 && dim.strides[kB] == 1 && dim.strides[kC] == 1) return d;
-  }
-  return -1;
+  const DimGroup& batch = problem.batch;
+  const auto found = std::find_if(batch.dims, batch.dims + batch.rank, is_contiguous_batch);
+  return found == batch.dims + batch.rank ? -1 : static_cast<int>(found - batch.dims);
 }
 
 constexpr Dim kNoDim{1, {0, 0, 0, 0}};
@@ -260,12 +296,30 @@ std::unique_ptr<Solution> solve_in_registers(const Problem& problem, const Contr
   return nullptr;
 }
 
-}  // namespace
-
-bool reads_every_second(const Dim& dim, const ContractKernels& kernels) {
-  const int64_t a = dim.strides[kA], b = dim.strides[kB];
-  return kernels.reads_every_second && dim.strides[kC] == 1 && std::min(a, b) == 0 && std::max(a, b) == 2;
+// Returns whether C has a contiguous dimension for squares to be transposed into.
+bool has_runs_of_squares(const Problem& problem) {
+  const DimGroup dims = dims_of_c(problem);
+  return std::any_of(dims.dims, dims.dims + dims.rank,
+                     [](const Dim& dim) { return dim.strides[kC] == 1 && dim.size >= kMaxSquare; });
 }
+
+// Returns the cost of products that are vectorised along a dimension of C, be it the one that is chosen or not.
+double cost_along(const Work& work, int role, const Dim& dim) {
+  const Problem& problem = work.problem;
+  const bool may_be = (is_thin(problem) || is_tiny(problem)) && is_vectorisable(dim, work.kernels);
+  if (!may_be && !(role == kBatch && is_contiguous_batch(dim))) return INFINITY;
+  if (reads_every_second(dim, work.kernels)) return work.along(role, dim.size, kSumRunOverhead) * kSecondFactor;
+  const double reread = role == kBatch && work.min_side > kThin && work.exceeds_l1 ? kRereadFactor : 1;
+  const double overhead = problem.depth.count > 1 ? kSumRunOverhead : kRunOverhead;
+  const double vectors = work.along(role, dim.size, overhead) * reread;
+  if (dim.strides[kC] == 1) return vectors;
+  if (problem.depth.count == 1 || dim.size < kMaxSquare || !has_runs_of_squares(problem))
+    return vectors + work.elements[kC] * kStridedStore;
+  const bool is_deep = work.exceeds_l2 && problem.depth.count >= kManyPages;
+  return vectors * (is_deep ? kTransposedDeepFactor : kTransposedFactor) + work.elements[kC] * kTransposeElement;
+}
+
+}  // namespace
 
 bool fits_registers(const Problem& problem) {
   if (problem.depth.count < 2 || std::min(problem.rows.count, problem.columns.count) < 2) return false;
@@ -283,36 +337,45 @@ std::unique_ptr<Solution> solve_whole_depth(const Problem& problem) {
   const int64_t depth = problem.depth.count;
   if (!problem.is_plain() || depth == 0) return nullptr;
   const int64_t elements = problem.rows.count * problem.columns.count;  // of C, in one product of the batch
-  const bool is_thin = depth == 1 || std::min(problem.rows.count, problem.columns.count) <= kThin;
-  const bool is_few_dots = is_thin && depth >= kMinCopiedDepth && elements <= kMaxDotCount;
+  const bool is_few_dots = has_few_dots(problem), thin = is_thin(problem), tiny = is_tiny(problem);
   if (!computes_in_itself(problem.dtype)) return is_few_dots ? make_copied_dots(problem) : nullptr;
-  const bool unit_depth =
-      problem.depth.rank == 1 && problem.depth.dims[0].strides[kA] == 1 && problem.depth.dims[0].strides[kB] == 1;
+  const bool unit_depth = has_unit_depth(problem);
   const int contiguous_batch = find_contiguous_batch(problem);
   if (!(unit_depth && elements == 1 && depth >= kMinDotLength) && contiguous_batch < 0)
     if (auto in_registers = solve_in_registers(problem, kernels)) return in_registers;
   if (auto pairs = make_pair_dots(problem)) return pairs;
   if (const auto interleaved = find_interleaved(problem)) return make_interleaved_dots(*interleaved);
   if (auto small = solve_small(problem)) return small;
-  const bool is_tiny = elements <= kMaxTinyWork / depth;
-  if (contiguous_batch >= 0 && !(is_thin && unit_depth)) {
+  if (contiguous_batch >= 0 && !(thin && unit_depth)) {
     DimGroup others = dims_of_c(problem);  // those of the batch come first
     const Dim j = take(others, contiguous_batch);
     return std::make_unique<ContiguousProducts>(problem, kernels, others, j);
   }
-  if (!is_thin && !is_tiny) return nullptr;
+  if (!thin && !tiny) return nullptr;
 
-  if (is_thin && unit_depth) return make_dots(problem);
-  if (auto copied = is_thin ? solve_with_copy(problem) : nullptr) return copied;
+  if (thin && unit_depth) return make_dots(problem);
+  if (auto copied = thin ? solve_with_copy(problem) : nullptr) return copied;
   DimGroup others = dims_of_c(problem);
   const int position = choose_vector_dim(others, kernels);
   const int64_t size = position < 0 ? 1 : others.dims[position].size;
   const int64_t least = depth * elements < kMinCopiedWork ? kMinVector : kMinWideVector;
   if (is_few_dots && depth > size && size < least) return make_copied_dots(problem);
   if (position < 0 && depth > 1 && elements > kMaxScalarWork / depth) return nullptr;
-  if (!is_tiny && depth > 1 && size < kMinVector) return nullptr;
+  if (!tiny && depth > 1 && size < kMinVector) return nullptr;
   const Dim j = position < 0 ? kNoDim : take(others, position);
   return std::make_unique<ContiguousProducts>(problem, kernels, others, j);
+}
+
+double cost_directly(const Work& work) {
+  if (!work.problem.is_plain() || work.problem.depth.count == 0) return INFINITY;
+  if (!computes_in_itself(work.problem.dtype)) return cost_of_copied_dots(work);
+  double best = std::min({cost_by_lines(work), cost_of_interleaved_dots(work), cost_of_small(work), cost_of_dots(work),
+                          cost_with_copy(work), cost_of_copied_dots(work)});
+  for (const int role : {kBatch, kRows, kColumns}) {
+    const DimGroup& group = work.problem.*kGroups[role];
+    for (int d = 0; d < group.rank; ++d) best = std::min(best, cost_along(work, role, group.dims[d]));
+  }
+  return best;
 }
 
 }  // namespace oneflow::cpu

@@ -13,29 +13,18 @@
 
 #include "contract/kernels.h"
 #include "contract/problem.h"
+#include "contract/work.h"
 
 namespace oneflow::cpu {
-
-// The most multiplications of one product of the batch for which it counts as tiny.
-constexpr int64_t kMaxTinyWork = 16 * 16 * 16;
-// The most elements of C, per product of the batch, that are computed as dot products of copied rows and columns:
-// packed panels would hold almost only padding.
-constexpr int64_t kMaxDotCount = 16;
-// The least depth for which copying strided rows and columns pays.
-constexpr int64_t kMinCopiedDepth = 32;
-// The least size of a batch dimension that kernels vectorise along; it is contiguous in A, B and C.
-constexpr int64_t kMinBatchVector = 8;
 
 // Returns the fastest strategy on unpacked operands, or NULL where packing is faster or the strategies here do not
 // apply: for alpha, beta or a bias, an empty depth, and most problems of dtypes that need a conversion.
 std::unique_ptr<Solution> solve_directly(const Problem& problem);
+// Returns what that costs, with vectors along the best dimension of C.
+double cost_directly(const Work& work);
 // Returns a solution that does not split the depth into separate problems: solve_directly() without direct/lines.h and
 // rewrite/long.h. The latter calls it for each part of the depth.
 std::unique_ptr<Solution> solve_whole_depth(const Problem& problem);
-
-// Returns whether C is contiguous along a dimension, one of A and B broadcast, and of the other every second element is
-// read, as by a convolution with a stride of 2, and there are kernels for it.
-bool reads_every_second(const Dim& dim, const ContractKernels& kernels);
 
 // Returns whether a matrix product, with several rows and columns and a sum, is computed within vector registers in the
 // current layout of its operands.

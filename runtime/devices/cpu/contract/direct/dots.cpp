@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <cstdlib>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -9,6 +11,7 @@
 #include "contract/kernels.h"
 #include "contract/offset_blocks.h"
 #include "copy/tiling.h"
+#include "simd/cache_sizes.h"
 #include "simd/convert.h"
 #include "simd/element.h"
 #include "threads/scratch.h"
@@ -19,6 +22,13 @@ namespace {
 
 // Elements of one piece of a row or column that is copied: the copies are read while they are in the caches.
 constexpr int64_t kCopiedPiece = int64_t{1} << 11;
+
+// The most elements of C, per product of the batch, that are computed as dot products of copied rows and columns, and
+// the least depth for which the copies pay.
+constexpr int64_t kMaxDotCount = 16, kMinCopiedDepth = 32;
+// The costs of adding up the lanes of several interleaved sums, of the overhead of a batch item of copied rows and
+// columns, and of reading an element that is alone on its cache line.
+constexpr double kAddInterleavedLanes = 20, kCopiedItem = 700, kLoneElement = 2.5;
 
 // The partial sums of some elements of C, one for each piece of the depth.
 class PartialSums {
@@ -321,7 +331,27 @@ std::optional<Dim> take_interleaved(Problem& problem) {
   return std::nullopt;
 }
 
+// Returns the additional cost of a large operand whose elements along the depth are each on a cache line of their own.
+double cost_of_lone_elements(const Work& work, Operand operand) {
+  if (work.elements[operand] * static_cast<double>(work.item_size) <= kL2Bytes) return 0;
+  const DimGroup& depth = work.problem.depth;
+  for (int d = 0; d < depth.rank; ++d)
+    if (std::abs(depth.dims[d].strides[operand]) < kLineElements) return 0;
+  return work.elements[operand] * kLoneElement;
+}
+
 }  // namespace
+
+bool has_few_dots(const Problem& problem) {
+  const bool is_thin = problem.depth.count == 1 || std::min(problem.rows.count, problem.columns.count) <= kThin;
+  return is_thin && problem.depth.count >= kMinCopiedDepth &&
+         problem.rows.count * problem.columns.count <= kMaxDotCount;
+}
+
+bool has_unit_depth(const Problem& problem) {
+  const DimGroup& depth = problem.depth;
+  return depth.rank == 1 && depth.dims[0].strides[kA] == 1 && depth.dims[0].strides[kB] == 1;
+}
 
 std::optional<Interleaved> find_interleaved(const Problem& problem) {
   if (problem.depth.rank != 1 || problem.depth.count < contract_kernels(problem.dtype).min_interleaved_depth)
@@ -352,6 +382,29 @@ std::unique_ptr<Solution> make_dots(const Problem& problem) {
 
 std::unique_ptr<Solution> make_copied_dots(const Problem& problem) {
   return std::make_unique<CopiedDots>(problem, contract_kernels(problem.dtype));
+}
+
+double cost_of_dots(const Work& work) {
+  if (work.min_side > kThin || !has_unit_depth(work.problem)) return INFINITY;
+  return work.along(kDepth, work.problem.depth.count);
+}
+
+double cost_of_interleaved_dots(const Work& work) {
+  const auto found = find_interleaved(work.problem);
+  if (!found) return INFINITY;
+  const int64_t number = found->dim.size;
+  return work.along(kDepth, work.problem.depth.count * number) +
+         work.elements[kC] / static_cast<double>(number) * kAddInterleavedLanes;
+}
+
+double cost_of_copied_dots(const Work& work) {
+  const Problem& problem = work.problem;
+  if (!has_few_dots(problem)) return INFINITY;
+  const Operand longer = longer_operand(problem), other = longer == kA ? kB : kA;
+  const int64_t run = contiguous_count(sorted_by(longer, problem.depth), other);
+  const double each = kCopyElement + kPackStrided / static_cast<double>(run);
+  return static_cast<double>(problem.batch.count) * kCopiedItem + (work.elements[kA] + work.elements[kB]) * each +
+         work.along(kDepth, problem.depth.count) + cost_of_lone_elements(work, kA) + cost_of_lone_elements(work, kB);
 }
 
 }  // namespace oneflow::cpu

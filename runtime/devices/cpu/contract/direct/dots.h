@@ -15,8 +15,15 @@
 #include <optional>
 
 #include "contract/problem.h"
+#include "contract/work.h"
 
 namespace oneflow::cpu {
+
+// Returns whether C has a few elements per product of the batch, of a thin problem that is deep enough for copying its
+// rows and columns: packed panels would hold almost only padding.
+bool has_few_dots(const Problem& problem);
+// Returns whether the depth is one dimension and contiguous in A and B.
+bool has_unit_depth(const Problem& problem);
 
 // Elements of one piece of a long sum.
 constexpr int64_t kDotPiece = int64_t{1} << 15;
@@ -42,6 +49,12 @@ std::unique_ptr<Solution> make_pair_dots(const Problem& problem);
 // Returns dot products that copy pieces of each row of A and column of B to contiguous memory first, and convert them
 // to the type that kernels compute with. For any layout and dtype; few rows and columns.
 std::unique_ptr<Solution> make_copied_dots(const Problem& problem);
+
+// Return what the dot products of thin problems cost: along a contiguous depth, interleaved, and of copied rows and
+// columns.
+double cost_of_dots(const Work& work);
+double cost_of_interleaved_dots(const Work& work);
+double cost_of_copied_dots(const Work& work);
 
 }  // namespace oneflow::cpu
 

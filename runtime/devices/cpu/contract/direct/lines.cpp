@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <vector>
 
+#include "contract/direct/dots.h"
 #include "contract/kernels.h"
 #include "simd/cache_sizes.h"
 #include "simd/element.h"
@@ -37,12 +39,26 @@ struct LineSides {
   DimGroup lines, few;  // the lines of both: rows of A or columns of B
 };
 
-LineSides find_roles(const Problem& problem) {
+// Assigns the roles. Returns false where the problem is not one of lines.
+bool find_roles(const Problem& problem, LineSides& roles) {
+  if (!problem.is_plain() || !computes_in_itself(problem.dtype) || problem.depth.rank != 1) return false;
   const Dim& along = problem.depth.dims[0];
   const bool has_a = along.strides[kA] == 1, has_b = along.strides[kB] == 1;
-  if (has_a != has_b ? has_a : problem.rows.count >= problem.columns.count)
-    return {kA, kB, problem.rows, problem.columns};
-  return {kB, kA, problem.columns, problem.rows};
+  const bool is_in_rows = has_a != has_b ? has_a : problem.rows.count >= problem.columns.count;
+  roles.large = is_in_rows ? kA : kB;
+  roles.small = is_in_rows ? kB : kA;
+  const DimGroup &lines = is_in_rows ? problem.rows : problem.columns,
+                 &other = is_in_rows ? problem.columns : problem.rows;
+  const int64_t many = lines.count, few = other.count, depth = problem.depth.count;
+  const Limits& limits = along.strides[roles.small] == 1 ? kContiguousLimits
+                         : few <= many                   ? kStridedLimits
+                                                         : kWideStridedLimits;
+  if (along.strides[roles.large] != 1 || few < 2 || few > limits.few || depth < few * limits.depth) return false;
+  if (many < (few > kThin ? kMinLines : kMinThinLines)) return false;
+  if (few * depth * contract_kernels(problem.dtype).size > kL2Bytes) return false;
+  roles.lines = lines;
+  roles.few = other;
+  return true;
 }
 
 class LineProducts final : public Solution {
@@ -130,18 +146,15 @@ class LineProducts final : public Solution {
 }  // namespace
 
 std::unique_ptr<Solution> solve_by_lines(const Problem& problem) {
-  if (!problem.is_plain() || !computes_in_itself(problem.dtype) || problem.depth.rank != 1) return nullptr;
-  const LineSides roles = find_roles(problem);
-  const int64_t many = roles.lines.count, few = roles.few.count, depth = problem.depth.count;
-  const Dim& along = problem.depth.dims[0];
-  const Limits& limits = along.strides[roles.small] == 1 ? kContiguousLimits
-                         : few <= many                   ? kStridedLimits
-                                                         : kWideStridedLimits;
-  if (along.strides[roles.large] != 1 || few < 2 || few > limits.few || depth < few * limits.depth) return nullptr;
-  if (many < (few > kThin ? kMinLines : kMinThinLines)) return nullptr;
-  const ContractKernels& kernels = contract_kernels(problem.dtype);
-  if (few * depth * kernels.size > kL2Bytes) return nullptr;
-  return std::make_unique<LineProducts>(problem, kernels, roles);
+  LineSides roles;
+  if (!find_roles(problem, roles)) return nullptr;
+  return std::make_unique<LineProducts>(problem, contract_kernels(problem.dtype), roles);
+}
+
+double cost_by_lines(const Work& work) {
+  LineSides roles;
+  if (work.min_side <= kThin || !has_unit_depth(work.problem) || !find_roles(work.problem, roles)) return INFINITY;
+  return work.least() + work.elements[kC] * kAddLanes;
 }
 
 }  // namespace oneflow::cpu

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
 #include <initializer_list>
 #include <vector>
@@ -310,9 +311,16 @@ std::unique_ptr<Solution> solve_small(const Problem& problem) {
   return std::make_unique<SmallProducts>(problem, kernels, roles);
 }
 
-bool is_small(const Problem& problem) {
+double cost_of_small(const Work& work) {
+  const Problem& problem = work.problem;
   SmallSides roles;
-  return choose_roles(problem, contract_kernels(problem.dtype), roles);
+  if (!choose_roles(problem, work.kernels, roles)) return INFINITY;
+  const double vectors = work.along(roles.contiguous == kA ? kRows : kColumns, roles.j.size, kRunOverhead);
+  if (roles.j.strides[roles.contiguous] == 1) return vectors;
+  // The contiguous operand is packed for each element of the other dimensions of the broadcast one.
+  const auto times = static_cast<double>(broadcast_side(problem, roles).count / roles.i.size);
+  const bool is_contiguous = problem.depth.dims[problem.depth.rank - 1].strides[roles.contiguous] == 1;
+  return vectors + work.elements[roles.contiguous] * times * (is_contiguous ? kPack : kPackStrided);
 }
 
 }  // namespace oneflow::cpu

@@ -13,6 +13,7 @@
 #include <memory>
 
 #include "contract/problem.h"
+#include "contract/work.h"
 
 namespace oneflow::cpu {
 
@@ -20,8 +21,8 @@ namespace oneflow::cpu {
 // are taken where the other operand is larger than the caches). The problem has to be plain, and of a dtype that
 // kernels compute with.
 std::unique_ptr<Solution> solve_small(const Problem& problem);
-// Returns whether solve_small() takes the problem.
-bool is_small(const Problem& problem);
+// Returns what that costs.
+double cost_of_small(const Work& work);
 
 }  // namespace oneflow::cpu
 

@@ -87,6 +87,20 @@ bool can_read_columns_in_place(const Problem& problem, const ContractKernels& ke
   return problem.columns.rank == 0 || column_stride(problem) * kernels.size % kL1AliasBytes != 0;
 }
 
+// The cost of multiplying two elements where panels are almost only padding: with few rows or columns, or less depth
+// than kMinPackedDepth. Those of packing an element that is in a short contiguous run, and of a batch item.
+constexpr double kScalar = 3, kPackShort = 2, kPackItem = 300;
+constexpr int64_t kMinPackedDepth = 4;
+
+// Returns the cost of packing an element.
+double cost_of_packing(const Problem& problem, Operand operand) {
+  int64_t run = 1;
+  for (const int role : {kRows, kColumns, kDepth})
+    if (has(operand, role)) run = std::max(run, contiguous_count(sorted_by(operand, problem.*kGroups[role]), operand));
+  if (run == 1) return kPackStrided;
+  return run < kLineElements ? kPackShort : kPack;
+}
+
 // The least depth of windows that are read in place: storing the sums of a smaller one costs more than it saves.
 constexpr int64_t kWindowDepth = 32;
 
@@ -618,6 +632,22 @@ bool reads_windows_in_place(const Problem& problem) {
 
 std::unique_ptr<Solution> solve_by_packing(const Problem& problem) {
   return std::make_unique<Gemm>(problem, contract_kernels(problem.dtype));
+}
+
+double cost_by_packing(const Work& work) {
+  const Problem& problem = work.problem;
+  const double one_by_one = work.multiplications * kScalar;
+  if (problem.depth.count < kMinPackedDepth || work.min_side <= kThin) return one_by_one;
+  const bool runs_along_columns = contiguous_count(sorted_by(kC, problem.columns), kC) > 1;
+  const DimGroup& side = runs_along_columns ? problem.columns : problem.rows;
+  const int64_t lanes = work.kernels.lane_count;
+  const double vectors =
+      work.multiplications / static_cast<double>(side.count) * static_cast<double>(divide_up(side.count, lanes));
+  const double store = contiguous_count(sorted_by(kC, side), kC) < lanes ? kStridedStore : kCopyElement;
+  const double packed = work.elements[kA] * cost_of_packing(problem, kA) +
+                        work.elements[kB] * cost_of_packing(problem, kB) + vectors * kAlongSide +
+                        work.elements[kC] * store + static_cast<double>(problem.batch.count) * kPackItem;
+  return std::min(packed, one_by_one);
 }
 
 }  // namespace oneflow::cpu

@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "contract/problem.h"
+#include "contract/work.h"
 
 namespace oneflow::cpu {
 
@@ -21,6 +22,8 @@ bool reads_windows_in_place(const Problem& problem);
 // Returns the solution of any problem with at least one row, column and batch item; with a depth of 0, C is zeros. Its
 // run() fails with OutOfMemory where there is no working memory, of which a thread needs less than 8 MiB.
 std::unique_ptr<Solution> solve_by_packing(const Problem& problem);
+// Returns what that costs.
+double cost_by_packing(const Work& work);
 
 }  // namespace oneflow::cpu
 

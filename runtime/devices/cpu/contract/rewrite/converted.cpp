@@ -85,26 +85,39 @@ class Converted final : public Solution {
   const std::unique_ptr<Solution> solution_;  // for the compute type
 };
 
-}  // namespace
-
-std::unique_ptr<Solution> solve_converted(const Problem& problem) {
+// Finds the numbers of elements of A, B and C. Returns false where converting them does not pay.
+bool count_elements(const Problem& problem, int64_t (&counts)[3]) {
   const ContractKernels& kernels = contract_kernels(problem.dtype);
   // Sums of bool are counts: converting them to one byte could make a nonzero count false.
-  if (!problem.is_plain() || problem.dtype == OF_BOOL || computes_in_itself(problem.dtype)) return nullptr;
+  if (!problem.is_plain() || problem.dtype == OF_BOOL || computes_in_itself(problem.dtype)) return false;
   const int64_t c_count = problem.rows.count * problem.columns.count;
   if (kernels.depths_per_element > 1 && c_count >= divide_up(kWorthPairs, std::max<int64_t>(1, problem.depth.count)))
-    return nullptr;
-  int64_t counts[3], all = 0;
+    return false;
+  int64_t all = 0;
   for (const Operand operand : {kA, kB, kC}) {
     counts[operand] = dense_count(problem, operand);
     all += counts[operand];
-    if (counts[operand] == 0 || all > kMostElements) return nullptr;
+    if (counts[operand] == 0 || all > kMostElements) return false;
   }
+  return true;
+}
+
+// Returns the problem for the compute type.
+Problem widened(const Problem& problem) {
   Problem wide = problem;
-  wide.dtype = kernels.dtype;
+  wide.dtype = contract_kernels(problem.dtype).dtype;
+  return wide;
+}
+
+}  // namespace
+
+std::unique_ptr<Solution> solve_converted(const Problem& problem) {
+  int64_t counts[3];
+  if (!count_elements(problem, counts)) return nullptr;
+  const Problem wide = widened(problem);
   auto solution = solve_directly(wide);
   if (!solution) return nullptr;
-  return std::make_unique<Converted>(problem.dtype, kernels.dtype, counts, std::move(solution));
+  return std::make_unique<Converted>(problem.dtype, wide.dtype, counts, std::move(solution));
 }
 
 }  // namespace oneflow::cpu

@@ -1,6 +1,8 @@
 #include "contract/rewrite/copied.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "contract/direct/direct.h"
 #include "contract/kernels.h"
@@ -74,28 +76,42 @@ bool is_one_run(const DimGroup& dims, Operand operand) {
   return d < 0;
 }
 
-}  // namespace
-
-std::unique_ptr<Solution> solve_with_copy(const Problem& problem) {
-  const int64_t item_size = contract_kernels(problem.dtype).size;
+// Returns the operand to copy; none where no copy helps, or the operand is too large or used too few times.
+std::optional<Operand> find_copied(const Problem& problem) {
   const int64_t rows = problem.rows.count, columns = problem.columns.count;
   const Operand longer = longer_operand(problem), operand = longer == kA ? kB : kA;
   const int64_t count = problem.batch.count * std::min(rows, columns) * problem.depth.count;
-  if (problem.depth.count < 2 || !is_contiguous_along_depth(problem, longer) || count * item_size > kMostBytes ||
-      std::max(rows, columns) < kMinUses)
-    return nullptr;
+  if (problem.depth.count < 2 || !is_contiguous_along_depth(problem, longer) ||
+      count * contract_kernels(problem.dtype).size > kMostBytes || std::max(rows, columns) < kMinUses)
+    return std::nullopt;
   // A contiguous operand is copied only where its depth has another order, in which the longer operand is contiguous.
   const bool is_reordered = problem.depth.rank > 1 && is_one_run(problem.depth, longer);
-  if (is_contiguous_along_depth(problem, operand) && !is_reordered) return nullptr;
+  if (is_contiguous_along_depth(problem, operand) && !is_reordered) return std::nullopt;
   // An operand that is broadcast along a dimension of the depth is not expanded.
   const DimGroup& depth = problem.depth;
   if (std::any_of(depth.dims, depth.dims + depth.rank, [&](const Dim& dim) { return dim.strides[operand] == 0; }))
-    return nullptr;
+    return std::nullopt;
   if (problem.batch.rank + std::max(problem.rows.rank, problem.columns.rank) + problem.depth.rank > OF_MAX_RANK)
-    return nullptr;
+    return std::nullopt;
+  return operand;
+}
+
+}  // namespace
+
+std::unique_ptr<Solution> solve_with_copy(const Problem& problem) {
+  const auto operand = find_copied(problem);
+  if (!operand) return nullptr;
   Problem with_copy = problem;
-  auto solution = std::make_unique<CopiedOperand>(with_copy, operand, item_size);
+  auto solution = std::make_unique<CopiedOperand>(with_copy, *operand, contract_kernels(problem.dtype).size);
   return solution->has_solution() ? std::move(solution) : nullptr;
+}
+
+double cost_with_copy(const Work& work) {
+  const Problem& problem = work.problem;
+  if (work.min_side > kThin || !is_one_run(problem.depth, longer_operand(problem))) return INFINITY;
+  const auto operand = find_copied(problem);
+  if (!operand) return INFINITY;
+  return work.along(kDepth, problem.depth.count) + kCopyOverhead + work.elements[*operand];
 }
 
 }  // namespace oneflow::cpu

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "contract/problem.h"
+#include "contract/work.h"
 
 namespace oneflow::cpu {
 
@@ -15,6 +16,8 @@ namespace oneflow::cpu {
 // large for the second-level cache or used too few times, or where no kernel reads the operands after the copy in
 // place.
 std::unique_ptr<Solution> solve_with_copy(const Problem& problem);
+// Returns what that costs where the copy makes dot products of a thin problem; INFINITY otherwise.
+double cost_with_copy(const Work& work);
 
 }  // namespace oneflow::cpu
 

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <utility>
 
-#include "contract/rewrite/costs.h"
 #include "simd/element.h"
 #include "threads/partition.h"
 

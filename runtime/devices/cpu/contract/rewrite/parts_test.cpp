@@ -6,7 +6,6 @@
 #include <map>
 
 #include "contract/gemm/gemm.h"
-#include "contract/rewrite/costs.h"
 #include "contract/test_problems.h"
 #include "simd/element.h"
 

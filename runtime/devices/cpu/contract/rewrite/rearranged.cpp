@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "contract/direct/direct.h"
+#include "contract/gemm/gemm.h"
 #include "contract/kernels.h"
-#include "contract/rewrite/costs.h"
 #include "contract/rewrite/parts.h"
 #include "plugin/emitted.h"
 #include "simd/element.h"
@@ -32,6 +32,19 @@ constexpr int64_t kLeastRun = 3, kExpandedRun = 64;
 // if the longer runs fill vectors.
 constexpr double kCopyRun = 1, kCopyTransposed = 0.07, kCopyLong = 0.25, kCopyShort = 0.7;
 constexpr int64_t kVectorRun = 16;
+
+// Returns the cost of a problem with the operands in their current layout. Conversions are left out: they cost the same
+// in any layout.
+double cost_in_current_layout(const Problem& problem) {
+  const of_dtype computed = contract_kernels(problem.dtype).dtype;
+  if (computed != problem.dtype) {
+    Problem converted = problem;
+    converted.dtype = computed;
+    return cost_in_current_layout(converted);
+  }
+  const Work work(problem);
+  return std::min(cost_directly(work), cost_by_packing(work));
+}
 
 // Returns the largest of the operands that have a role.
 Operand largest_with(const Problem& problem, int role) {
@@ -277,7 +290,7 @@ std::unique_ptr<Solution> solve_rearranged(const Problem& problem, SolveInCurren
   if (!computes_in_itself(problem.dtype) && std::min(problem.rows.count, problem.columns.count) <= kThin)
     return nullptr;
   const double most = kWorthwhile * cost_in_current_layout(problem);
-  if (most < least_cost(problem) + kCopyOverhead) return nullptr;
+  if (most < Work(problem).least() + kCopyOverhead) return nullptr;
   if (auto whole = rearrange(problem, most, solve)) return whole;
   Problem varying = problem;  // the operands of a part are others each time
   varying.is_constant[kA] = varying.is_constant[kB] = false;

@@ -4,7 +4,7 @@
 // In ikb,kjb->ijb, for example, a batch of matrix products whose batch b is innermost, vectors run along b, so that
 // nothing is reused in registers and both operands are read again for every row and column. Copies with b outermost
 // make it a batch of contiguous matrices. A copy pays where each copied element is used many times, or where vectors
-// become much longer: a cost model (costs.h) compares the possible layouts. Operands that are too large for working
+// become much longer: a cost model (work.h) compares the possible layouts. Operands that are too large for working
 // memory are copied part by part (parts.h).
 #ifndef ONEFLOW_DEVICES_CPU_CONTRACT_REWRITE_REARRANGED_H_
 #define ONEFLOW_DEVICES_CPU_CONTRACT_REWRITE_REARRANGED_H_

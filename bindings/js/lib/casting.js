@@ -1,0 +1,16 @@
+'use strict';
+
+/** The operators that this package calls itself, on tensors only. */
+
+const {functions} = require('../generated/functions');
+const {PublicFunction} = require('./call');
+
+const callableOf = (name) => new PublicFunction(functions.find((record) => record.name === name));
+const casting = callableOf('cast');
+const moving = callableOf('toDevice');
+
+const cast = (tensor, dtype) => casting.call(undefined, [tensor, dtype]);
+const castAsync = (tensor, dtype) => casting.callAsync(undefined, [tensor, dtype]);
+const toDevice = (tensor, device) => moving.call(undefined, [tensor, device]);
+
+module.exports = {cast, castAsync, toDevice};

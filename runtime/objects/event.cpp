@@ -1,0 +1,57 @@
+#include "objects/event.h"
+
+#include "base/error.h"
+#include "objects/results.h"
+#include "objects/stream.h"
+
+namespace oneflow::objects {
+namespace {
+
+Event& event_of(void* self) { return *static_cast<Event*>(self); }
+
+// Returns the stream of an argument, by default the current one of the event's device.
+of_stream stream_of(const of_data& given, const Event& event) {
+  if (given.kind == OF_DATA_OBJECT) return static_cast<const Stream*>(given.as.object)->stream;
+  of_stream current{};
+  check(of_stream_current(event.device, &current));
+  return current;
+}
+
+}  // namespace
+
+Event::Event(of_device of, bool is_timed) : device(of) { check(of_event_create(device, is_timed, &event)); }
+
+Event::~Event() { of_event_destroy(event); }
+
+// Event(device, enable_timing)
+of_status event_create(void*, const of_data* given, Results& results) {
+  const of_device device = given[0].kind == OF_DATA_DEVICE ? given[0].as.device : of_default_device();
+  results.give(results.object("Event", new Event(device, given[1].as.boolean)));
+  return OF_OK;
+}
+
+of_status event_record(void* self, const of_data* given, Results&) {
+  return of_event_record(event_of(self).event, stream_of(given[0], event_of(self)));
+}
+
+of_status event_wait(void* self, const of_data* given, Results&) {
+  return of_stream_wait_event(stream_of(given[0], event_of(self)), event_of(self).event);
+}
+
+of_status event_query(void* self, const of_data*, Results& results) {
+  bool is_done = false;
+  check(of_event_query(event_of(self).event, &is_done));
+  results.give(results.boolean(is_done));
+  return OF_OK;
+}
+
+of_status event_synchronize(void* self, const of_data*, Results&) { return of_event_synchronize(event_of(self).event); }
+
+of_status event_elapsed_time(void* self, const of_data* given, Results& results) {
+  double milliseconds = 0;
+  check(of_event_elapsed(event_of(self).event, event_of(given[0].as.object).event, &milliseconds));
+  results.give(results.real(milliseconds));
+  return OF_OK;
+}
+
+}  // namespace oneflow::objects

@@ -1,0 +1,61 @@
+"""Tests that dimension maps in words have the relations of those that the runtime finds, which its own tests prove."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from codegen.definitions import Definitions
+from codegen.dims import Link, Relation
+from codegen.model import Op
+from tests.codegen.conftest import REPOSITORY
+
+# The calls of runtime/tests/dispatch/dimension_map_test.cpp: "0.1->- folded" is dimension 1 of tensor 0.
+CASES = json.loads((REPOSITORY / "tests" / "data" / "dimension_maps.json").read_text())
+
+# What the sizes of one call can make of a relation in words.
+FOUND = {
+    Relation.SAME: {"same"},
+    Relation.BROADCAST: {"same", "broadcast"},
+    Relation.REGROUPED: {"split", "merged", "indexed", "opaque"},  # without common factors, nothing is known
+    Relation.WINDOWED: {"same", "windowed"},
+    Relation.INDEXED: {"indexed"},
+    Relation.FOLDED: {"folded"},
+    Relation.CONTRACTED: {"contracted"},
+    Relation.OPAQUE: {"opaque"},
+}
+
+
+def found(link: Link) -> set[str]:
+    """Returns the relations that a call can have where a record has a link."""
+    noted = {"broadcast"} if "a size of 1 is broadcast" in link.note else set()
+    return FOUND[link.relation] | noted | ({"windowed"} if "cut to" in link.note else set())
+
+
+def operands(op: Op, arguments: list[Any]) -> Iterator[str]:
+    """Yields the name of the argument of each tensor."""
+    for argument, value in zip(op.signature.arguments, arguments, strict=False):
+        if isinstance(value, dict) and "integers" not in value:
+            yield from [argument.name] * len(value.get("list", [value]))
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['operator']}: {case['links']}")
+def test_words_agree_with_the_runtime(case: dict[str, Any], definitions: Definitions) -> None:
+    op = definitions.by_name[case["operator"]]
+    names = list(operands(op, case["arguments"]))
+    links = op.kind.dimensions(op).links
+    for text in filter(None, case["links"].split(", ")):
+        place, relation = text.split(" ")[:2]
+        name = names[int(place.split(".")[0])]
+        # A composite has the links of its calls, whose operands are values of its body, and may leave nothing of them.
+        own = links if op.kind.has_body else [link for link in links if link.operand in ("", name)]
+        allowed = set().union(*map(found, own), {"opaque"} if op.kind.has_body else set())
+        assert relation in allowed, text
+
+
+def test_there_is_a_case_for_each_rule(definitions: Definitions) -> None:
+    tested = {op.kind.dimensions(op).function for op in (definitions.by_name[case["operator"]] for case in CASES)}
+    assert tested == {op.kind.dimensions(op).function for op in definitions.ops}

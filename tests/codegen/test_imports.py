@@ -1,0 +1,69 @@
+"""The modules of the generator import each other without cycles; imports in functions and for types count as well."""
+
+from __future__ import annotations
+
+import ast
+import graphlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def modules(package: Path) -> dict[str, Path]:
+    """Returns the files of a package by the names of their modules."""
+    found = {}
+    for path in package.rglob("*.py"):
+        parts = path.relative_to(package.parent).with_suffix("").parts
+        found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return found
+
+
+def imported(name: str, path: Path) -> Iterator[str]:
+    """Yields the names that a module may import: of a module, or of a module with a name in it."""
+    package = name.split(".") if path.stem == "__init__" else name.split(".")[:-1]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package[: len(package) + 1 - node.level] if node.level else []
+            start = ".".join([*above, *([node.module] if node.module else [])])
+            yield from (f"{start}.{each.name}" for each in node.names)
+
+
+def dependencies(package: Path) -> dict[str, set[str]]:
+    """Returns the modules of a package that each of them imports."""
+    files = modules(package)
+    found: dict[str, set[str]] = {}
+    for name, path in files.items():
+        wanted = {each if each in files else each.rpartition(".")[0] for each in imported(name, path)}
+        found[name] = (wanted & files.keys()) - {name}
+    return found
+
+
+def test_no_module_imports_itself_through_others() -> None:
+    graphlib.TopologicalSorter(dependencies(ROOT / "codegen")).prepare()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from package import first",
+        "from package.first import name",
+        "from . import first",
+        "from .first import name",
+        "import package.first",
+        "def use():\n    from package.first import name",
+        "if TYPE_CHECKING:\n    from package.first import name",
+    ],
+)
+def test_every_form_of_an_import_counts(text: str, tmp_path: Path) -> None:
+    folder = tmp_path / "package"
+    folder.mkdir()
+    (folder / "__init__.py").touch()
+    (folder / "first.py").write_text("from package import second\n")
+    (folder / "second.py").write_text(f"{text}\n")
+    with pytest.raises(graphlib.CycleError):
+        graphlib.TopologicalSorter(dependencies(folder)).prepare()
