@@ -88,6 +88,7 @@ class Member:
     only_here: tuple[str, ...] = ()  # the parameters that promise variants lack
     is_property: bool = False
     by_hand: bool = False  # whether each language writes it: the record only declares it
+    is_overridable: bool = False  # whether the library calls the method of a subclass that overrides it
     is_async: bool = False  # whether this is the promise variant of a member
     setter: Member | None = None  # of a property
     absent: Mapping[str, str] = field(default_factory=dict)  # what C gets for an argument that is None, by parameter

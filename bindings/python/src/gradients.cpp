@@ -11,29 +11,6 @@
 namespace oneflow::python {
 namespace {
 
-// The exception that a Python function raised during a backward pass of this thread, which passes the runtime.
-thread_local PyObject* pending = nullptr;
-
-// Keeps the current exception, and returns the status of the call that it ends.
-of_status keep_exception() {
-  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
-  PyErr_Fetch(&type, &value, &traceback);
-  PyErr_NormalizeException(&type, &value, &traceback);
-  if (traceback != nullptr) PyException_SetTraceback(value, traceback);
-  Py_XDECREF(type);
-  Py_XDECREF(traceback);
-  Py_XDECREF(std::exchange(pending, value));
-  return OF_INTERNAL_ERROR;
-}
-
-// Throws the exception that ended a backward pass.
-void require_pass(of_status status) {
-  const Ref raised(std::exchange(pending, nullptr));
-  if (status == OF_OK || !raised) return require(status);
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.get())), raised.get());
-  throw nb::python_error();
-}
-
 // ------------------------------------------------------------------------------------------------ attributes
 
 int set_requires_grad(PyObject* self, PyObject* value, void*) {
@@ -86,7 +63,7 @@ void backward(of_tensor self, std::optional<of_tensor> gradient, std::optional<b
   options.create_graph = create.value_or(false);
   options.retain_graph = retain.value_or(options.create_graph);
   const of_tensor grad = gradient.value_or(nullptr);
-  require_pass(run_unlocked([&] { return of_backward(&self, &grad, 1, &options); }));
+  require(run_unlocked([&] { return of_backward(&self, &grad, 1, &options); }));
 }
 
 // ------------------------------------------------------------------------------------------------ hooks
@@ -163,7 +140,7 @@ std::optional<std::vector<OwnedTensor>> run_pass(nb::handle tensor_list, nb::han
     return of_grad(tensors.data(), grads.data(), tensors.size(), inputs.data(), inputs.size(), &options,
                    results.data());
   };
-  require_pass(run_unlocked(run));
+  require(run_unlocked(run));
   if (!has_inputs) return std::nullopt;
   return std::vector<OwnedTensor>(results.begin(), results.end());
 }

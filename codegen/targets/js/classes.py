@@ -127,6 +127,9 @@ class JsClasses:
         special = {"getState": get_state, "setState": set_state, "text": owner.text, "keys": keys, "get": get}
         special["equality"] = owner.equality
         texts = [f"{key}: '{self.name(member)}'" for key, member in special.items() if member]
+        overridden = [each for each in owner.methods if each.is_overridable]
+        positions = ", ".join(f"{self.name(each)}: {self.table.position(each)}" for each in overridden)
+        texts += [f"overridable: {{{positions}}}"] if positions else []
         return f", {{{', '.join(texts)}}}" if texts else ""
 
     def exported(self, namespace: str) -> tuple[list[Class], list[Record], list[Member]]:

@@ -10,7 +10,7 @@ from codegen.names import in_lines, wrap
 from codegen.objects.examples import Examples
 from codegen.objects.model import SELF, Class, Member, Objects, ObjectType, Parameter, Record
 from codegen.objects.table import ClassWords, Table
-from codegen.printer import string
+from codegen.printer import boolean, string
 
 _WORDS = {  # in error texts, of one value and of several, and in annotations
     "bool": ("bool", "bools", "_bool"),
@@ -85,7 +85,7 @@ class PythonClasses:
             text = self.say(member.summary)
         entry = f"call_entry<{self.table.position(member)}>"
         texts = (string(member.implementation), string(member.namespace), string(name), string(text))
-        return f"{self.table.method(member)}, {', '.join(texts)}, {entry}"
+        return f"{self.table.method(member)}, {', '.join(texts)}, {entry}, {boolean(member.is_overridable)}"
 
     def name(self, member: Member) -> str:
         """Returns the name of an attribute or a function."""

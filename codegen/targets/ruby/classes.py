@@ -111,7 +111,8 @@ class RubyClasses:
         """Returns the initializer of a MethodRecord."""
         name = "initialize" if member.is_create else method_name(member)
         entry = f"call_entry<{self.table.position(member)}>"
-        return f"{self.table.method(member)}, {string(member.implementation)}, {string(name)}, {entry}"
+        texts = (string(member.implementation), string(name), entry, boolean(member.is_overridable))
+        return f"{self.table.method(member)}, {', '.join(texts)}"
 
     def class_row(self, each: Class) -> str:
         """Returns the initializer of a ClassRecord."""

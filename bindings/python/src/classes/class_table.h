@@ -20,6 +20,7 @@ struct MethodRecord {
   const char* name;            // of the attribute
   const char* documentation;   // begins with the signature that inspect.signature() parses
   FastFunction function;
+  bool is_overridable;  // whether the library calls the method of a subclass that overrides it
 };
 
 // The functions of Python for a class with a state, NULL without one: pickles and copies hold the state.

@@ -14,6 +14,7 @@ struct MethodRecord {
   const char* implementation;  // the name of it
   const char* name;
   VALUE (*function)(int, VALUE*, VALUE);
+  bool is_overridable;  // whether the library calls the method of a subclass that overrides it
 };
 
 struct ClassRecord {

@@ -147,6 +147,24 @@ of_bound_call run(const MethodRecord& record, void* handle, int count, VALUE* va
   return call;
 }
 
+// Tells the library which methods the class of an object overrides.
+void set_overrides(VALUE self, const ClassRecord& record, VALUE defined) {
+  for (const MethodRecord* each : record.methods) {
+    if (!each->is_overridable) continue;
+    const VALUE method = rb_obj_method(self, ID2SYM(rb_intern(each->name)));
+    if (rb_funcall(method, rb_intern("owner"), 0) == defined) continue;
+    const VALUE function = rb_funcall(rb_const_get(rb_cObject, rb_intern("OneFlow")), rb_intern("overriding"), 2, self,
+                                      ID2SYM(rb_intern(each->name)));
+    CallContext context = new_context();
+    const Object& object = own_of(self);
+    const of_status status = of_override(object.object_class, object.handle, &each->method, &ruby_language, &context,
+                                         reinterpret_cast<of_native>(function));
+    RB_GC_GUARD(context.kept);
+    if (context.raised) rb_jump_tag(context.raised);
+    check(status);
+  }
+}
+
 VALUE initialize(int count, VALUE* values, VALUE self) {
   const ClassRecord& record = record_of(rb_obj_class(self));
   const of_bound_call call = run(*record.create, nullptr, count, values);
@@ -157,6 +175,8 @@ VALUE initialize(int count, VALUE* values, VALUE self) {
   void* before = object.handle;
   object.handle = handle;
   if (before) object.object_class->release(before);
+  const VALUE defined = class_at(static_cast<size_t>(std::distance(class_records.data(), &record)));
+  if (rb_obj_class(self) != defined) set_overrides(self, record, defined);
   return self;
 }
 
