@@ -238,6 +238,7 @@ def _member(fields: Fields, owner: str, key: str) -> Member | None:
         only_here=only_here,
         is_property=key == "property",
         by_hand=by_hand,
+        of_tensors=key == "tensor_method",
         is_overridable=is_overridable,
         absent=absent,
         names=names,
@@ -277,6 +278,10 @@ def _function(fields: Fields) -> Member | None:
     return _member(fields, "", "function")
 
 
+def _tensor_method(fields: Fields) -> Member | None:
+    return _member(fields, "", "tensor_method")
+
+
 def _signature(field: Field) -> tuple[str, tuple[Parameter, ...], ObjectType]:
     text = field.text
     try:
@@ -285,7 +290,13 @@ def _signature(field: Field) -> tuple[str, tuple[Parameter, ...], ObjectType]:
         raise text.bad(error) from None
 
 
-_READERS = {"class": _class, "record": _record, "constant": _constant, "function": _function}
+_READERS = {
+    "class": _class,
+    "record": _record,
+    "constant": _constant,
+    "function": _function,
+    "tensor_method": _tensor_method,
+}
 
 
 def complete(items: Iterable[Item], report: Report) -> Objects:
@@ -324,7 +335,8 @@ def complete(items: Iterable[Item], report: Report) -> Objects:
                 report.add(function.location, f"'{function.constant}' has no method '{function.method}'")
             else:
                 completed.append(replace(function, owner=method.owner, calls=method.calls, runs=method.runs))
-    return Objects(classes, records, constants, tuple(completed))
+    plain = tuple(each for each in completed if not each.of_tensors)
+    return Objects(classes, records, constants, plain, tuple(each for each in completed if each.of_tensors))
 
 
 def _types(

@@ -6,7 +6,7 @@ const {fileURLToPath} = require('node:url');
 const util = require('node:util');
 const native = require('./native');
 const {makeError, traced} = require('./errors');
-const {describe, isPlainObject, isTensor, slotOf: slotOfTensor, wrapSlot} = require('./tensor');
+const {Tensor, describe, isPlainObject, isTensor, slotOf: slotOfTensor, wrapSlot} = require('./tensor');
 
 /** The key that the constructor requires to take a slot instead of arguments. */
 const KEY = Symbol('object');
@@ -308,7 +308,17 @@ function setTensorMaker(make) {
   makeTensor = make;
 }
 
+/** Adds a method to tensors: `callWith` gets the tensor and the arguments in an array. */
+function addTensorMethod(name, callWith) {
+  const methods = {
+    [name](...args) {
+      return callWith([this, ...args]);
+    },
+  };
+  Object.defineProperty(Tensor.prototype, name, {value: methods[name], writable: true, configurable: true});
+}
+
 module.exports = {
-  NativeObject, call, callAsync, invoke, invokeAsync, isObject, liveSlot, makeConstant, makeRecord, register,
-  setTensorMaker, within, wrapObject,
+  NativeObject, addTensorMethod, call, callAsync, invoke, invokeAsync, isObject, liveSlot, makeConstant, makeRecord,
+  register, setTensorMaker, within, wrapObject,
 };

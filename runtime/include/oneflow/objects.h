@@ -234,6 +234,7 @@ typedef struct of_language {
   const char* text_word;     /* what keys are: "str", "string", "String or Symbol" */
   const char* nested_word;   /* what nested data is: "Tensor, dict, list or tuple" */
   const char* list_word;     /* "list", "array", "Array" */
+  const char* nothing_word;  /* what a function returns that has no result: "None" */
   const char* map_word;      /* "dict", "object", "Hash" */
   const char* disposed_word; /* "a disposed one" */
   const char* disposed_text; /* what functions say of such a tensor: "must be a live Tensor, got a disposed one" */

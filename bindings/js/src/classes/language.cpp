@@ -296,6 +296,7 @@ const of_language javascript = {
     .text_word = "string",
     .nested_word = "Tensor, array, Map or object",
     .list_word = "array",
+    .nothing_word = "nothing",
     .map_word = "object",
     .disposed_word = "a disposed one",
     .disposed_text = "must be a live Tensor, got a disposed one",

@@ -8,6 +8,7 @@
 #include "classes/language.h"
 #include "errors.h"
 #include "operators.h"
+#include "tensor.h"
 #include "tensor_parts.h"
 
 namespace oneflow::python {
@@ -413,7 +414,17 @@ PyObject* call_method(const MethodRecord& record, PyObject* self, PyObject* cons
                       PyObject* keywords) {
   for (const FunctionOfRecord& each : function_of_records)
     if (each.method == &record) self = each.constant != nullptr ? constants()[each.constant] : nullptr;
-  return call_bound(record, self, args, count, keywords);
+  if (self == nullptr || !is_tensor(self)) return call_bound(record, self, args, count, keywords);
+  std::vector<PyObject*> all(args, args + count + (keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0));
+  all.insert(all.begin(), self);
+  return call_bound(record, nullptr, all.data(), count + 1, keywords);
+}
+
+std::vector<PyMethodDef> methods_of_tensors() {
+  std::vector<PyMethodDef> methods;
+  for (const MethodRecord* each : tensor_methods)
+    methods.push_back(fast_method(each->name, each->function, each->documentation));
+  return methods;
 }
 
 const Object* as_object(PyObject* object) { return type_of(object) != nullptr ? cast(object) : nullptr; }

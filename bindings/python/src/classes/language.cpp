@@ -353,6 +353,7 @@ const of_language python_language = {
     .text_word = "str",
     .nested_word = "Tensor, dict, list or tuple",
     .list_word = "list",
+    .nothing_word = "None",
     .map_word = "dict",
     .disposed_word = "one without a value",
     .disposed_text = "must be a live Tensor, got one without a value",

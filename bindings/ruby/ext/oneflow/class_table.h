@@ -63,6 +63,7 @@ extern const std::span<MethodRecord> method_records;
 extern const std::span<const ClassRecord> class_records;
 extern const std::span<const ConstantRecord> constant_records;
 extern const std::span<const FunctionOfRecord> function_of_records;
+extern const std::span<const MethodRecord* const> tensor_methods;
 extern const std::span<const RecordRecord> record_records;
 
 // Calls a method of the table. Ruby passes no context to the C function of a method, so each entry has its own.

@@ -241,17 +241,6 @@ of_status show_name(void* context, size_t position, const char** shown, const ch
 thread_local VALUE raised = Qnil;
 thread_local int pending = 0;
 
-void keep_exception(int state) {
-  const VALUE exception = rb_errinfo();
-  if (!RTEST(rb_obj_is_kind_of(exception, rb_eException))) {
-    pending = state;
-    return;
-  }
-  raised = exception;
-  rb_gc_register_address(&raised);
-  rb_set_errinfo(Qnil);
-}
-
 of_status parameters(void* context, of_native function, uint32_t count, const char** names) {
   return guarded(context, [=] {
     const VALUE list = keep(context, rb_funcall(value_of(function), rb_intern("parameters"), 0));
@@ -361,6 +350,7 @@ const of_language ruby_language = {
     .text_word = "String or Symbol",
     .nested_word = "Tensor, Hash or Array",
     .list_word = "Array",
+    .nothing_word = "nil",
     .map_word = "Hash",
     .disposed_word = "one that was never given a value",
     .disposed_text = "is a tensor that was allocated but never given a value",
@@ -392,6 +382,17 @@ const of_language ruby_language = {
 };
 
 CallContext new_context() { return {rb_ary_new(), Qnil, 0, Qnil}; }
+
+void keep_exception(int state) {
+  const VALUE exception = rb_errinfo();
+  if (!RTEST(rb_obj_is_kind_of(exception, rb_eException))) {
+    pending = state;
+    return;
+  }
+  raised = exception;
+  rb_gc_register_address(&raised);
+  rb_set_errinfo(Qnil);
+}
 
 void raise_pending() {
   if (!NIL_P(raised)) {
