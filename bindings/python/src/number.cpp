@@ -11,6 +11,7 @@
 #include "errors.h"
 #include "function_table.h"
 #include "operators.h"
+#include "scalars.h"
 #include "tensor.h"
 #include "tensor_parts.h"
 
@@ -63,7 +64,7 @@ bool is_misplaced_number(const of_parameter& parameter, PyObject* object) {
   return is_number && parameter.type->kind == OF_TYPE_TENSOR;
 }
 
-// Calls a function whose operands are not all tensors. The memory of a NumPy array is shared, unless its elements may be
+// Calls a function whose operands are not all tensors and numbers. The memory of a NumPy array is shared, unless its elements may be
 // needed for a gradient. Returns NotImplemented for operands of other types, so that Python tries the other operand and
 // then raises TypeError.
 PyObject* apply_to_others(const Function& function, std::span<PyObject* const> operands, PyObject* destination) {
@@ -77,18 +78,26 @@ PyObject* apply_to_others(const Function& function, std::span<PyObject* const> o
   return check(status) ? run_operator(function, call.values(), destination) : nullptr;
 }
 
+// Reads a tensor, or a number where it is an operand.
+bool read_operand(const of_parameter& parameter, PyObject* object, of_value* value) {
+  if (!is_tensor(object))
+    return parameter.type->kind == OF_TYPE_OPERAND && find_number(object, value) == NumberMatch::kFound;
+  value->kind = OF_VALUE_TENSOR;
+  value->as.tensor = handle_of(object);
+  return true;
+}
+
 // Calls the function of a slot.
 PyObject* apply(Slot slot, std::span<PyObject* const> operands, PyObject* destination) {
   const Function* function = function_of(slot);
   if (function == nullptr) Py_RETURN_NOTIMPLEMENTED;
   std::array<of_value, OF_MAX_PARAMETERS> values;
-  const auto count = static_cast<size_t>(function->table().overloads->parameter_count);
-  for (size_t i = 0; i < operands.size(); ++i) {
-    if (!is_tensor(operands[i])) return apply_to_others(*function, operands, destination);
-    values[i].kind = OF_VALUE_TENSOR;
-    values[i].as.tensor = handle_of(operands[i]);
-  }
-  for (size_t i = operands.size(); i < count; ++i) values[i].kind = OF_VALUE_ABSENT;
+  const of_overload& overload = *function->table().overloads;
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (!read_operand(overload.parameters[i], operands[i], &values[i]))
+      return apply_to_others(*function, operands, destination);
+  for (size_t i = operands.size(); i < static_cast<size_t>(overload.parameter_count); ++i)
+    values[i].kind = OF_VALUE_ABSENT;
   return run_operator(*function, values.data(), destination);
 }
 
