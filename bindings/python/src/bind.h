@@ -172,7 +172,8 @@ PyObject* call_converted(PyObject* self, const BoundCall& call) {
   return [&]<size_t... i>(std::index_sequence<i...>) {
     return guarded([&] {
       return Callee<decltype(function)>::call(
-          function, self, argument<std::tuple_element_t<i, ArgumentsOf<function>>>(call.values()[i], call.native(i))...);
+          function, self,
+          argument<std::tuple_element_t<i, ArgumentsOf<function>>>(call.values()[i], call.native(i))...);
     });
   }
   (std::make_index_sequence<std::tuple_size_v<ArgumentsOf<function>>>());

@@ -2,9 +2,8 @@
 #ifndef ONEFLOW_PYTHON_BINDING_H_
 #define ONEFLOW_PYTHON_BINDING_H_
 
-#include <oneflow/short_call.hpp>
-
 #include <memory>
+#include <oneflow/short_call.hpp>
 #include <span>
 #include <vector>
 
@@ -41,9 +40,7 @@ class Function {
   // Returns the class of the named tuple that an overload with several results returns; NULL for a plain tuple.
   PyTypeObject* result_type(size_t overload) const { return operators_[overload].result_type; }
   // Returns the name of a form, which error texts begin with.
-  const char* name(of_manner manner) const {
-    return manner == OF_CALLED_IN_PLACE ? table_.in_place_name : table_.name;
-  }
+  const char* name(of_manner manner) const { return manner == OF_CALLED_IN_PLACE ? table_.in_place_name : table_.name; }
 
  private:
   struct Operator {

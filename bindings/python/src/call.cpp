@@ -27,38 +27,15 @@ bool run(const Function& function, of_manner manner, size_t position, const of_v
   return check(status);
 }
 
-PyObject* tuple_of_objects(std::span<PyObject* const> objects) {
-  Ref tuple(PyTuple_New(static_cast<Py_ssize_t>(objects.size())));
-  for (size_t i = 0; tuple && i < objects.size(); ++i)
-    PyTuple_SET_ITEM(tuple.get(), static_cast<Py_ssize_t>(i), Py_NewRef(objects[i]));
-  return tuple.release();
-}
-
-// Returns the tensors of a list, which it releases.
-PyObject* take_list(of_value* list) {
-  Ref tensors(PyTuple_New(list->count));
-  for (int32_t i = 0; tensors && i < list->count; ++i) {
-    PyObject* tensor = wrap(of_tensor_retain(list->as.tensors[i]));
-    if (tensor == nullptr) tensors = Ref();
-    if (tensors) PyTuple_SET_ITEM(tensors.get(), i, tensor);
-  }
-  of_value_release(list);
-  return tensors.release();
-}
-
-// Returns a tuple, or a named tuple, of several results: `item(i)` is a new reference to the i-th one.
+// Returns a tuple, or a named tuple of a class: `item(i)` is a new reference to the i-th item.
 template <class Item>
-PyObject* results_of(const Function& function, const BoundCall& bound, const Item& item) {
-  const int32_t count = bound.overload().result_count;
-  PyTypeObject* type = function.result_type(bound.position());
+PyObject* pack(PyTypeObject* type, size_t size, const Item& item) {
+  const auto count = static_cast<Py_ssize_t>(size);
   Ref tuple(type != nullptr ? PyType_GenericAlloc(type, count) : PyTuple_New(count));
-  for (int32_t i = 0; i < count; ++i) {
-    PyObject* object = item(i);
-    if (object == nullptr) tuple = Ref();
-    if (tuple)
-      PyTuple_SET_ITEM(tuple.get(), i, object);
-    else
-      Py_XDECREF(object);
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    Ref object(item(static_cast<size_t>(i)));
+    if (!object) tuple = Ref();
+    if (tuple) PyTuple_SET_ITEM(tuple.get(), i, object.release());
   }
   return tuple.release();
 }
@@ -68,10 +45,17 @@ PyObject* call_with_new_results(const Function& function, of_manner manner, cons
   of_value results[OF_MAX_RESULTS];
   for (int32_t i = 0; i < overload.result_count; ++i) results[i].kind = OF_VALUE_ABSENT;
   if (!run(function, manner, bound.position(), bound.values(), results)) return nullptr;
-  if (overload.gives_list) return take_list(results);
+  if (overload.gives_list) {
+    const of_tensor* tensors = results[0].as.tensors;
+    const auto item = [=](size_t i) { return wrap(of_tensor_retain(tensors[i])); };
+    PyObject* list = pack(nullptr, static_cast<size_t>(results[0].count), item);
+    of_value_release(results);
+    return list;
+  }
   if (overload.result_count == 1) [[likely]]
     return wrap(results[0].as.tensor);
-  return results_of(function, bound, [&](int32_t i) { return wrap(results[i].as.tensor); });
+  return pack(function.result_type(bound.position()), static_cast<size_t>(overload.result_count),
+              [&](size_t i) { return wrap(results[i].as.tensor); });
 }
 
 PyObject* call_into(const Function& function, of_manner manner, const BoundCall& bound,
@@ -83,7 +67,7 @@ PyObject* call_into(const Function& function, of_manner manner, const BoundCall&
   }
   if (!run(function, manner, bound.position(), bound.values(), results)) return nullptr;
   if (targets.size() == 1) return Py_NewRef(targets[0]);
-  return results_of(function, bound, [&](int32_t i) { return Py_NewRef(targets[static_cast<size_t>(i)]); });
+  return pack(function.result_type(bound.position()), targets.size(), [=](size_t i) { return Py_NewRef(targets[i]); });
 }
 
 // Calls an operator that writes to one of its arguments, and returns that argument.
@@ -99,8 +83,9 @@ PyObject* call_on_list(const Function& function, const BoundCall& bound) {
   of_value result = bound.values()[position];
   if (!run(function, OF_CALLED_IN_PLACE, bound.position(), bound.values(), &result)) return nullptr;
   PyObject* given = bound.native(position);
-  if (given == nullptr) return tuple_of_objects(bound.items());
-  return is_tensor(given) ? tuple_of_objects({&given, 1}) : PySequence_Tuple(given);
+  if (given != nullptr) return is_tensor(given) ? PyTuple_Pack(1, given) : PySequence_Tuple(given);
+  const std::span<PyObject* const> items = bound.items();
+  return pack(nullptr, items.size(), [=](size_t i) { return Py_NewRef(items[i]); });
 }
 
 PyObject* call_in_place(const Function& function, const BoundCall& bound) {

@@ -25,8 +25,7 @@ const Function kDeepcopyFunction("__deepcopy__", kMemo);
 PyObject* deepcopy(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   BoundCall call;
   of_tensor result = nullptr;
-  if (!call.bind(kDeepcopyFunction, {args, count, keywords}) ||
-      !check(of_tensor_copy_leaf(handle_of(self), &result))) {
+  if (!call.bind(kDeepcopyFunction, {args, count, keywords}) || !check(of_tensor_copy_leaf(handle_of(self), &result))) {
     return nullptr;
   }
   return wrap(result);
@@ -51,11 +50,8 @@ PyObject* reduce(PyObject* self, PyObject*) {
 
 constexpr of_type kSizesType = type_of(OF_TYPE_ITEMS, "tuple of ints", &kIntType);
 constexpr of_parameter kRebuildArguments[] = {
-    required("data", kAnyType),
-    required("dtype", kDTypeType),
-    required("size", kSizesType),
-    required("device", kDeviceType),
-    optional("requires_grad", kBoolOrNone),
+    required("data", kAnyType),      required("dtype", kDTypeType),          required("size", kSizesType),
+    required("device", kDeviceType), optional("requires_grad", kBoolOrNone),
 };
 const Function kRebuildFunction("_rebuild_tensor", kRebuildArguments);
 

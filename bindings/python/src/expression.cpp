@@ -109,8 +109,8 @@ class GatheredOperands {
   std::vector<PyObject*> values_;
 };
 
-// Sets the contraction order of the options: the name of a search, a bool that stands for "auto" or "none", or a path of
-// pairs.
+// Sets the contraction order of the options: the name of a search, a bool that stands for "auto" or "none", or a path
+// of pairs.
 void read_order(const of_value& optimize, of_expression_options* options) {
   if (optimize.kind == OF_VALUE_BOOL) options->optimize = optimize.as.boolean ? "auto" : "none";
   if (optimize.kind == OF_VALUE_STRING) options->optimize = optimize.as.string;

@@ -64,9 +64,9 @@ bool is_misplaced_number(const of_parameter& parameter, PyObject* object) {
   return is_number && parameter.type->kind == OF_TYPE_TENSOR;
 }
 
-// Calls a function whose operands are not all tensors and numbers. The memory of a NumPy array is shared, unless its elements may be
-// needed for a gradient. Returns NotImplemented for operands of other types, so that Python tries the other operand and
-// then raises TypeError.
+// Calls a function whose operands are not all tensors and numbers. The memory of a NumPy array is shared, unless its
+// elements may be needed for a gradient. Returns NotImplemented for operands of other types, so that Python tries the
+// other operand and then raises TypeError.
 PyObject* apply_to_others(const Function& function, std::span<PyObject* const> operands, PyObject* destination) {
   for (size_t i = 0; i < operands.size(); ++i)
     if (is_misplaced_number(function.table().overloads->parameters[i], operands[i])) Py_RETURN_NOTIMPLEMENTED;

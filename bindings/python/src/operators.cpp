@@ -44,8 +44,7 @@ PyObject* get_name(PyObject* self, void*) { return PyUnicode_FromString(name_of(
 
 PyObject* get_qualified_name(PyObject* self, void*) {
   const OperatorObject& object = as_operator(self);
-  return PyUnicode_FromFormat("%s%s", is_method(*object.record, object.manner) ? "Tensor." : "",
-                              name_of(object));
+  return PyUnicode_FromFormat("%s%s", is_method(*object.record, object.manner) ? "Tensor." : "", name_of(object));
 }
 
 PyObject* get_module(PyObject* self, void*) {

@@ -8,8 +8,7 @@ namespace {
 constexpr of_parameter kDtype[] = {required("dtype", kDTypeType)};
 const Function kDefaultDtypeFunction("set_default_dtype", kDtype);
 
-constexpr of_parameter kTwoDtypes[] = {required("type1", kDTypeType),
-                                     required("type2", kDTypeType)};
+constexpr of_parameter kTwoDtypes[] = {required("type1", kDTypeType), required("type2", kDTypeType)};
 const Function kPromoteFunction("promote_types", kTwoDtypes);
 
 of_dtype promote_types(of_dtype first, of_dtype second) {

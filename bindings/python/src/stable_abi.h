@@ -129,8 +129,7 @@ inline bool few_items(PyObject* sequence, PyObject* const** items, size_t* count
   const bool is_list = PyList_Check(sequence) != 0;
   const Py_ssize_t size = is_list ? PyList_Size(sequence) : PyTuple_Size(sequence);
   if (size > static_cast<Py_ssize_t>(std::size(few))) return false;
-  for (Py_ssize_t i = 0; i < size; ++i)
-    few[i] = is_list ? PyList_GetItem(sequence, i) : PyTuple_GetItem(sequence, i);
+  for (Py_ssize_t i = 0; i < size; ++i) few[i] = is_list ? PyList_GetItem(sequence, i) : PyTuple_GetItem(sequence, i);
   *items = few;
 #else
   const Py_ssize_t size = PySequence_Fast_GET_SIZE(sequence);
