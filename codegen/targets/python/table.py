@@ -69,9 +69,9 @@ class PythonFunction:
             _signature(self.methods, "$self"),
             _signature(self.in_place_overloads, "$self" if self.methods else "", has_out=False),
         )
-        full_names = (string(f"{self.module}.{name}".lstrip(".") if name else None) for name in (self.name, self.in_place))
-        labels = boolean(self.function.takes_equation)
-        function = ", ".join((*full_names, self.variable, str(len(self.overloads)), labels))
+        names = map(string, (self._full(self.name), self._full(self.in_place)))
+        count = len(self.overloads)
+        function = ", ".join((*names, self.variable, str(count), boolean(self.function.takes_equation)))
         return ", ".join(
             (
                 f"{{{function}}}",
@@ -83,6 +83,10 @@ class PythonFunction:
                 *map(string, texts),
             )
         )
+
+    def _full(self, name: str | None) -> str | None:
+        """Returns a name with that of the module: `comm.all_reduce`."""
+        return f"{self.module}.{name}" if name and self.module else name
 
 
 def _signature(overloads: tuple[Op, ...], receiver: str, *, has_out: bool = True) -> str:
