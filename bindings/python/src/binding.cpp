@@ -122,7 +122,7 @@ of_status BoundCall::bind_others(of_manner manner, bool shares_arrays) try {
   others_ = std::make_unique<Others>();
   others_->context.names = given_.keywords;
   others_->context.shares_arrays = shares_arrays;
-  others_->context.has_sets = false;
+  others_->context.is_function = true;
   const Py_ssize_t named = given_.keywords != nullptr ? PyTuple_GET_SIZE(given_.keywords) : 0;
   std::vector<const char*> names;
   for (Py_ssize_t i = 0; i < named; ++i) {

@@ -35,6 +35,7 @@ constexpr of_type kGeneratorType = {OF_TYPE_OBJECT, false, "Generator", "Generat
 of_status find(const of_type& type, of_object object, const char* function, const char* argument, of_data* data) {
   if (const of_status status = require_home()) return status;
   CallContext context;
+  context.is_function = true;
   const of_status status = of_convert(function != nullptr ? function : "", argument != nullptr ? argument : "", &type,
                                       &python_language, &context, to_python(object), data);
   if (status == OF_OK || function != nullptr) return status == OF_INTERRUPTED ? take_failure() : status;

@@ -95,7 +95,7 @@ of_status look(void* context, of_native value, of_data* data) {
   } else if (PyList_Check(object) || PyTuple_Check(object)) {
     data->kind = OF_DATA_LIST;
     data->count = static_cast<uint32_t>(PySequence_Size(object));
-  } else if (PyAnySet_Check(object) && context_of(context).has_sets) {
+  } else if (PyAnySet_Check(object) && !context_of(context).is_function) {
     data->kind = OF_DATA_LIST;
     data->count = static_cast<uint32_t>(PySet_Size(object));
   } else if (PyDict_Check(object)) {
@@ -107,7 +107,8 @@ of_status look(void* context, of_native value, of_data* data) {
     data->kind = OF_DATA_DEVICE;
     data->as.device = device_of(object);
   } else if (const Object* found = as_object(object)) {
-    data->kind = found->handle != nullptr ? OF_DATA_OBJECT : OF_DATA_DISPOSED;
+    const of_data_kind without_value = context_of(context).is_function ? OF_DATA_OTHER : OF_DATA_DISPOSED;
+    data->kind = found->handle != nullptr ? OF_DATA_OBJECT : without_value;
     data->as.object = found->handle;
     data->of.object = class_of(object);
   } else if (is_mapping(object)) {

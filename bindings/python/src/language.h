@@ -19,7 +19,8 @@ struct CallContext {
   std::string text;
   PyObject* names = nullptr;   // of the arguments by name, a tuple
   bool shares_arrays = false;  // whether tensors may share the memory of arrays that stand for them
-  bool has_sets = true;        // whether sets are lists
+  // Whether a function is called: sets are no lists for it, and objects that hold nothing yet are other data.
+  bool is_function = false;
 };
 
 // The language, whose calls have a CallContext.
