@@ -166,11 +166,17 @@ of_status look(void* context, of_native native, of_data* data) {
   });
 }
 
-// An integral number beyond 64 bits is a large integer where an integer is wanted.
+// Where an integer is wanted, an integral number beyond 64 bits is a large one; and the number in a tensor counts as an
+// integer if its value is one.
 of_status index(void* context, of_native native, of_data* data) {
-  const bool is_integral = data->kind == OF_DATA_FLOAT && value_of(context, native).IsNumber() &&
-                           std::trunc(data->as.real) == data->as.real && std::isfinite(data->as.real);
-  if (context_of(context).is_function && is_integral) data->kind = OF_DATA_LARGE;
+  const double real = data->as.real;
+  if (!context_of(context).is_function || data->kind != OF_DATA_FLOAT || std::trunc(real) != real) return OF_OK;
+  of_data own{};
+  if (const of_status status = look(context, native, &own)) return status;
+  if (value_of(context, native).IsNumber() || own.kind == OF_DATA_TENSOR) {
+    data->kind = std::abs(real) < 0x1p63 ? OF_DATA_INT : std::isfinite(real) ? OF_DATA_LARGE : OF_DATA_FLOAT;
+    if (data->kind == OF_DATA_INT) data->as.integer = static_cast<int64_t>(real);
+  }
   return OF_OK;
 }
 
