@@ -5,17 +5,14 @@
 #include <memory>
 #include <new>
 
-#include "contract/direct/direct.h"
+#include "contract/current_layout.h"
 #include "contract/direct/strips.h"
 #include "contract/gemm/gemm.h"
-#include "contract/gemm/side.h"
 #include "contract/kernels.h"
 #include "contract/problem.h"
-#include "contract/rewrite/converted.h"
 #include "contract/rewrite/rearranged.h"
 #include "plugin/host.h"
 #include "simd/element.h"
-#include "simd/non_temporal.h"
 
 namespace oneflow::cpu {
 namespace {
@@ -27,12 +24,6 @@ void swap_sides(Problem& problem) {
   for (DimGroup* group : {&problem.batch, &problem.rows, &problem.columns, &problem.depth}) {
     for (int d = 0; d < group->rank; ++d) std::swap(group->dims[d].strides[kA], group->dims[d].strides[kB]);
   }
-}
-
-// Returns the distance in elements between neighbours along the innermost dimension of a group; the maximum where the
-// group has none.
-int64_t innermost_stride(const DimGroup& group, Operand operand) {
-  return group.rank == 0 ? INT64_MAX : std::abs(group.dims[group.rank - 1].strides[operand]);
 }
 
 // Returns whether exchanging rows and columns suits the kernels, which store vectors of rows: rows should be contiguous
@@ -83,23 +74,6 @@ of_status sort_dims(const of_contraction& contraction, Problem& problem) {
   return is_valid ? OF_OK : fail(OF_INVALID_ARGUMENT, "contraction: a size is negative");
 }
 
-// Chooses the order in which packing reads the rows (or columns), which have the order of C so far. Where neither the
-// innermost rows nor the depth are contiguous in the operand, packing would use one element of each cache line it
-// reads. Then the rows are either packed transposed (see order_for_transposing()) or, where the strided reads touch
-// more cache lines than scattered stores to C would and C stays in the caches until its cache lines are complete, take
-// the order of the operand. `others` are the rows or columns of the other operand. Returns whether they are packed
-// transposed.
-bool order_for_packing(const Problem& problem, DimGroup& side, Operand operand, const DimGroup& others) {
-  const bool should_follow = problem.depth.count > 2 * others.count && innermost_stride(problem.depth, operand) != 1;
-  const int64_t c_count = problem.batch.count * side.count * others.count;
-  const bool may_scatter = c_count <= non_temporal_tile_bytes() / item_size(problem.dtype);
-  if (!(should_follow && may_scatter) && computes_in_itself(problem.dtype) &&
-      order_for_transposing(side, operand, problem.depth))
-    return true;
-  if (should_follow) canonicalize(side, operand, kC);
-  return false;
-}
-
 // Returns the solution by the first strategy that accepts the problem. `rearrange` may copy operands into a
 // better layout; it is not considered for problems that strips accept.
 template <class Rearrange>
@@ -114,13 +88,7 @@ Solved solve(Problem problem, Rearrange&& rearrange) {
   if (is_swapped) swap_sides(problem);
   auto solution = solve_in_strips(problem);
   if (!solution) solution = rearrange(problem);
-  if (!solution) solution = solve_directly(problem);
-  if (!solution) solution = solve_converted(problem);
-  if (!solution) {
-    problem.rows_are_transposed = order_for_packing(problem, problem.rows, kA, problem.columns);
-    problem.columns_are_transposed = order_for_packing(problem, problem.columns, kB, problem.rows);
-    solution = solve_by_packing(problem);
-  }
+  if (!solution) solution = solve_by(offer_in_current_layout, problem);
   return {std::move(solution), is_swapped};
 }
 

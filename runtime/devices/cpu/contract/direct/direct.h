@@ -11,20 +11,16 @@
 
 #include <memory>
 
-#include "contract/kernels.h"
-#include "contract/problem.h"
-#include "contract/work.h"
+#include "contract/strategy.h"
 
 namespace oneflow::cpu {
 
-// Returns the fastest strategy on unpacked operands, or NULL where packing is faster or the strategies here do not
+// Makes the offers of strategies on unpacked operands, the best first; none where packing is faster or they do not
 // apply: for alpha, beta or a bias, an empty depth, and most problems of dtypes that need a conversion.
-std::unique_ptr<Solution> solve_directly(const Problem& problem);
-// Returns what that costs, with vectors along the best dimension of C.
-double cost_directly(const Work& work);
-// Returns a solution that does not split the depth into separate problems: solve_directly() without direct/lines.h and
-// rewrite/long.h. The latter calls it for each part of the depth.
-std::unique_ptr<Solution> solve_whole_depth(const Problem& problem);
+void offer_directly(const Work& work, Chooser& chooser);
+// Makes those of them that do not split the depth into separate problems: those without direct/lines.h and
+// rewrite/long.h, which needs them for each part of the depth.
+void offer_whole_depth(const Work& work, Chooser& chooser);
 
 // Returns whether a matrix product, with several rows and columns and a sum, is computed within vector registers in the
 // current layout of its operands.

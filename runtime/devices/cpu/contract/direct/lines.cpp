@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <vector>
 
 #include "contract/direct/dots.h"
@@ -145,16 +144,15 @@ class LineProducts final : public Solution {
 
 }  // namespace
 
-std::unique_ptr<Solution> solve_by_lines(const Problem& problem) {
+void offer_lines(const Work& work, Chooser& chooser) {
   LineSides roles;
-  if (!find_roles(problem, roles)) return nullptr;
-  return std::make_unique<LineProducts>(problem, contract_kernels(problem.dtype), roles);
-}
-
-double cost_by_lines(const Work& work) {
-  LineSides roles;
-  if (work.min_side <= kThin || !has_unit_depth(work.problem) || !find_roles(work.problem, roles)) return INFINITY;
-  return work.least() + work.elements[kC] * kAddLanes;
+  if (!find_roles(work.problem, roles)) return;
+  chooser.offer(
+      [&] {
+        if (work.is_thin() || !has_unit_depth(work.problem)) return kNotEstimated;
+        return work.least() + work.elements[kC] * kAddLanes;
+      },
+      [&] { return std::make_unique<LineProducts>(work.problem, work.kernels, roles); });
 }
 
 }  // namespace oneflow::cpu

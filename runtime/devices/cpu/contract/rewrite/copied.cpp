@@ -1,7 +1,6 @@
 #include "contract/rewrite/copied.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "contract/direct/direct.h"
@@ -37,7 +36,7 @@ class CopiedOperand final : public Solution {
     count_ = next_stride;
     const Operand other = operand == kA ? kB : kA;
     canonicalize(problem.depth, other, operand);
-    solution_ = solve_directly(problem);
+    solution_ = solve_by(offer_directly, problem);
   }
 
   bool has_solution() const { return solution_ != nullptr; }
@@ -69,12 +68,7 @@ bool is_contiguous_along_depth(const Problem& problem, Operand operand) {
 }
 
 // Returns whether all dimensions are contiguous together, so that they are one where the other operand has their order.
-bool is_one_run(const DimGroup& dims, Operand operand) {
-  int64_t run = 1;
-  int d = dims.rank - 1;
-  for (; d >= 0 && dims.dims[d].strides[operand] == run; --d) run *= dims.dims[d].size;
-  return d < 0;
-}
+bool is_one_run(const DimGroup& dims, Operand operand) { return contiguous_count(dims, operand) == dims.count; }
 
 // Returns the operand to copy; none where no copy helps, or the operand is too large or used too few times.
 std::optional<Operand> find_copied(const Problem& problem) {
@@ -96,22 +90,24 @@ std::optional<Operand> find_copied(const Problem& problem) {
   return operand;
 }
 
-}  // namespace
-
-std::unique_ptr<Solution> solve_with_copy(const Problem& problem) {
-  const auto operand = find_copied(problem);
-  if (!operand) return nullptr;
+std::unique_ptr<Solution> solve_with_copy(const Problem& problem, Operand operand) {
   Problem with_copy = problem;
-  auto solution = std::make_unique<CopiedOperand>(with_copy, *operand, contract_kernels(problem.dtype).size);
+  auto solution = std::make_unique<CopiedOperand>(with_copy, operand, contract_kernels(problem.dtype).size);
   return solution->has_solution() ? std::move(solution) : nullptr;
 }
 
-double cost_with_copy(const Work& work) {
+}  // namespace
+
+void offer_copy(const Work& work, Chooser& chooser) {
   const Problem& problem = work.problem;
-  if (work.min_side > kThin || !is_one_run(problem.depth, longer_operand(problem))) return INFINITY;
-  const auto operand = find_copied(problem);
-  if (!operand) return INFINITY;
-  return work.along(kDepth, problem.depth.count) + kCopyOverhead + work.elements[*operand];
+  const auto operand = work.is_thin() ? find_copied(problem) : std::nullopt;
+  if (!operand) return;
+  chooser.offer(
+      [&] {
+        if (!is_one_run(problem.depth, longer_operand(problem))) return kNotEstimated;
+        return work.along(kDepth, problem.depth.count) + kCopyOverhead + work.elements[*operand];
+      },
+      [&] { return solve_with_copy(problem, *operand); });
 }
 
 }  // namespace oneflow::cpu

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "contract/current_layout.h"
 #include "contract/direct/direct.h"
-#include "contract/gemm/gemm.h"
 #include "contract/kernels.h"
 #include "contract/rewrite/parts.h"
 #include "plugin/emitted.h"
@@ -37,13 +37,10 @@ constexpr int64_t kVectorRun = 16;
 // in any layout.
 double cost_in_current_layout(const Problem& problem) {
   const of_dtype computed = contract_kernels(problem.dtype).dtype;
-  if (computed != problem.dtype) {
-    Problem converted = problem;
-    converted.dtype = computed;
-    return cost_in_current_layout(converted);
-  }
-  const Work work(problem);
-  return std::min(cost_directly(work), cost_by_packing(work));
+  if (computed == problem.dtype) return cost_by(offer_in_current_layout, Work(problem));
+  Problem converted = problem;
+  converted.dtype = computed;
+  return cost_by(offer_in_current_layout, Work(converted));
 }
 
 // Returns the largest of the operands that have a role.
