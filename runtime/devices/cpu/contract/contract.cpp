@@ -36,32 +36,6 @@ bool should_swap(const Problem& problem) {
   return innermost_stride(problem.columns, kC) < innermost_stride(problem.rows, kC);
 }
 
-// Returns whether there are kernels for the element types of a contraction. Integers wrap around, so that computing in
-// any integer type of at least their size gives the same result.
-bool accepts(const of_contraction& c) {
-  switch (c.dtype) {
-    case OF_BOOL:
-    case OF_FLOAT32:
-    case OF_FLOAT64:
-      return c.compute == c.dtype;
-    case OF_FLOAT16:
-    case OF_BFLOAT16:
-      return c.compute == OF_FLOAT32;
-    default:
-      break;
-  }
-  switch (c.compute) {
-    case OF_INT32:
-    case OF_UINT32:
-      return item_size(c.dtype) <= 4;
-    case OF_INT64:
-    case OF_UINT64:
-      return true;
-    default:
-      return false;
-  }
-}
-
 // Assigns the descriptor's dimensions to the groups of a problem.
 of_status sort_dims(const of_contraction& contraction, Problem& problem) {
   for (const int32_t count : {contraction.batch_count, contraction.m_count, contraction.n_count, contraction.k_count})
@@ -103,7 +77,7 @@ bool keeps(const of_contraction& contraction) {
 
 // Prepares a descriptor for calls with any addresses: `prepared` has no solution where C is empty.
 of_status prepare(const of_contraction& contraction, std::unique_ptr<Solved>& prepared) {
-  if (!accepts(contraction) || contraction.epilogue != 0)
+  if (!has_common_types(contraction) || contraction.epilogue != 0)
     return fail(OF_UNSUPPORTED, "contraction: this combination of element types is not implemented");
   Problem problem;
   problem.dtype = contraction.dtype;
