@@ -62,11 +62,11 @@ Solved solve(Problem problem, Rearrange&& rearrange) {
   if (is_swapped) swap_sides(problem);
   auto solution = solve_in_strips(problem);
   if (!solution) solution = rearrange(problem);
-  if (!solution) solution = solve_by(offer_in_current_layout, problem);
+  if (!solution) solution = solve_in_current_layout(problem);
   return {std::move(solution), is_swapped};
 }
 
-Solved solve_in_current_layout(const Problem& problem) {
+Solved solve_without_copies(const Problem& problem) {
   return solve(problem, [](const Problem&) { return nullptr; });
 }
 
@@ -90,7 +90,7 @@ of_status prepare(const of_contraction& contraction, std::unique_ptr<Solved>& pr
   if (status != OF_OK) return status;
   prepared = std::make_unique<Solved>();
   if (problem.batch.count == 0 || problem.rows.count == 0 || problem.columns.count == 0) return OF_OK;
-  *prepared = solve(problem, [](const Problem& each) { return solve_rearranged(each, solve_in_current_layout); });
+  *prepared = solve(problem, [](const Problem& each) { return solve_rearranged(each, solve_without_copies); });
   return OF_OK;
 }
 

@@ -1,5 +1,7 @@
 #include "contract/current_layout.h"
 
+#include <algorithm>
+
 #include "contract/direct/direct.h"
 #include "contract/gemm/gemm.h"
 #include "contract/gemm/side.h"
@@ -28,20 +30,20 @@ bool order_for_packing(const Problem& problem, DimGroup& side, Operand operand, 
   return false;
 }
 
-void offer_packing(const Work& work, Chooser& chooser) {
-  chooser.offer([&] { return cost_by_packing(work); },
-                [&] {
-                  Problem problem = work.problem;
-                  problem.rows_are_transposed = order_for_packing(problem, problem.rows, kA, problem.columns);
-                  problem.columns_are_transposed = order_for_packing(problem, problem.columns, kB, problem.rows);
-                  return solve_by_packing(problem);
-                });
-}
-
 }  // namespace
 
-void offer_in_current_layout(const Work& work, Chooser& chooser) {
-  ask({offer_directly, offer_converted, offer_packing}, work, chooser);
+double cost_in_current_layout(const Problem& problem) {
+  const Work work(problem);
+  return std::min(cost_by(offer_directly, work), cost_by_packing(work));
+}
+
+std::unique_ptr<Solution> solve_in_current_layout(const Problem& problem) {
+  if (auto solution = solve_by(offer_directly, problem)) return solution;
+  if (auto solution = solve_by(offer_converted, problem)) return solution;
+  Problem ordered = problem;
+  ordered.rows_are_transposed = order_for_packing(ordered, ordered.rows, kA, ordered.columns);
+  ordered.columns_are_transposed = order_for_packing(ordered, ordered.columns, kB, ordered.rows);
+  return solve_by_packing(ordered);
 }
 
 }  // namespace oneflow::cpu

@@ -6,9 +6,11 @@
 
 namespace oneflow::cpu {
 
-// Makes their offers, the best first: on unpacked operands, on converted ones, and by packing, which takes every
-// problem.
-void offer_in_current_layout(const Work& work, Chooser& chooser);
+// Returns the solution by the cheapest strategy on unpacked operands; if none takes the problem, on converted ones, or
+// else by packing.
+std::unique_ptr<Solution> solve_in_current_layout(const Problem& problem);
+// Returns what that costs.
+double cost_in_current_layout(const Problem& problem);
 
 }  // namespace oneflow::cpu
 

@@ -15,15 +15,13 @@
 
 namespace oneflow::cpu {
 
-// The cost of an offer without an estimate.
-constexpr double kNotEstimated = INFINITY;
-
 // A solution that is not made yet.
 class Offer {
  public:
   virtual ~Offer() = default;
+  // Returns the cost in nanoseconds; INFINITY where no strategy takes a part of the solution.
   virtual double cost() const = 0;
-  // Returns the solution, or NULL where parts of it turn out to have none.
+  // Returns the solution, or NULL likewise.
   virtual std::unique_ptr<Solution> make() const = 0;
 };
 
@@ -32,8 +30,6 @@ class Chooser {
  public:
   virtual ~Chooser() = default;
   virtual void consider(const Offer& offer) = 0;
-  // Returns whether no further offers are needed.
-  virtual bool is_done() const { return false; }
 
   // Considers the offer with this cost and solution, which are functions.
   template <class Cost, class Make>
@@ -52,17 +48,6 @@ class Chooser {
 // Makes an offer where it takes the problem.
 using Strategy = void (*)(const Work& work, Chooser& chooser);
 
-// Makes the first solution that is offered.
-class FirstSolution final : public Chooser {
- public:
-  void consider(const Offer& offer) override {
-    if (!solution) solution = offer.make();
-  }
-  bool is_done() const override { return solution != nullptr; }
-
-  std::unique_ptr<Solution> solution;
-};
-
 // Finds the least cost.
 class LeastCost final : public Chooser {
  public:
@@ -71,18 +56,13 @@ class LeastCost final : public Chooser {
   double cost = INFINITY;
 };
 
-// Asks strategies in order.
+// Asks strategies.
 inline void ask(std::initializer_list<Strategy> strategies, const Work& work, Chooser& chooser) {
-  for (const Strategy strategy : strategies)
-    if (!chooser.is_done()) strategy(work, chooser);
+  for (const Strategy strategy : strategies) strategy(work, chooser);
 }
-// Returns the solution by a strategy, or NULL.
-inline std::unique_ptr<Solution> solve_by(Strategy strategy, const Problem& problem) {
-  FirstSolution first;
-  strategy(Work(problem), first);
-  return std::move(first.solution);
-}
-// Returns the cost of a strategy; INFINITY where it does not take the problem.
+// Returns the solution of the cheapest offer, or NULL where there is none.
+std::unique_ptr<Solution> solve_by(Strategy strategy, const Problem& problem);
+// Returns the cost of the cheapest offer; INFINITY where there is none.
 inline double cost_by(Strategy strategy, const Work& work) {
   LeastCost least;
   strategy(work, least);

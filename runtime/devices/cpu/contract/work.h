@@ -13,6 +13,8 @@ namespace oneflow::cpu {
 
 // Multiplying two vectors that run along the rows or columns, along the batch, or along the depth.
 constexpr double kAlongSide = 0.35, kAlongBatch = 0.55, kAlongDepth = 0.45;
+// Multiplying two elements one by one.
+constexpr double kScalar = 3;
 // Adding up the lanes of a sum.
 constexpr double kAddLanes = 1.5;
 // The overhead of each contiguous run of C of single products.
@@ -36,6 +38,9 @@ struct Work {
   bool is_thin() const { return min_side <= kThin || problem.depth.count == 1; }
   // Returns the cost of vectors that are full, along the rows or columns: no strategy costs less.
   double least() const { return multiplications / static_cast<double>(kernels.lane_count) * kAlongSide; }
+
+  // Returns the vectors, or smaller steps, of a run of elements.
+  int64_t steps_of(int64_t run) const;
 
   const Problem& problem;
   const ContractKernels& kernels;

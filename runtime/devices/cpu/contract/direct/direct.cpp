@@ -47,8 +47,12 @@ constexpr double kRereadFactor = 3;
 // read from as many memory pages as the depth has indices. And the cost of transposing an element.
 constexpr double kTransposedFactor = 3, kTransposedDeepFactor = 5, kTransposeElement = 0.3;
 constexpr int64_t kManyPages = 16;
-// The factor for vectors of every second element.
-constexpr double kSecondFactor = 2;
+// The rows that are multiplied by the same factors at a time, and the sums that are added to at a time.
+constexpr double kSharedRows = 8, kSumsAtATime = 2;
+// The factor for vectors of every second element. The kernel always computes kSharedRows rows.
+constexpr double kSecondFactor = 3;
+// The cost of a product within registers, and of each step of its depth.
+constexpr double kRegisterProduct = 3.2, kRegisterStep = 0.6;
 // The overhead of each contiguous run of C of sums.
 constexpr double kSumRunOverhead = 8;
 
@@ -300,13 +304,30 @@ bool has_runs_of_squares(const Problem& problem) {
                      [](const Dim& dim) { return dim.strides[kC] == 1 && dim.size >= kMaxSquare; });
 }
 
-// Returns the cost of products that are vectorised along a dimension of C.
-double cost_along(const Work& work, int role, const Dim& dim) {
+// Returns how many rows of C are multiplied by the same factors, or the same vectors, at a time.
+double rows_at_a_time(const Dim& dim, const DimGroup& others) {
+  DimGroup rest = others;
+  const Dim row = take_row_dim(rest, dim);
+  const Operand vectors = dim.strides[kA] == 0 ? kB : kA, factors = vectors == kA ? kB : kA;
+  const double most = row.strides[factors] == 0 ? kSharedRows : row.strides[vectors] == 0 ? 2 : 1;
+  return std::min(static_cast<double>(row.size), most);
+}
+
+// Returns the factor of sums that are so few at a time that each addition waits for the one before.
+double waiting_factor(const Work& work, const Dim& dim, const DimGroup& others) {
+  if (work.problem.depth.count == 1) return 1;
+  const auto vectors = static_cast<double>(work.steps_of(dim.size));
+  return std::max(1.0, kSumsAtATime / (vectors * rows_at_a_time(dim, others)));
+}
+
+// Returns the cost of products that are vectorised along a dimension of C; `others` are the other ones.
+double cost_along(const Work& work, int role, const Dim& dim, const DimGroup& others) {
   const Problem& problem = work.problem;
-  if (reads_every_second(dim, work.kernels)) return work.along(role, dim.size, kSumRunOverhead) * kSecondFactor;
+  if (reads_every_second(dim, work.kernels))
+    return work.along(role, dim.size, kRunOverhead) * kSecondFactor * kSharedRows / rows_at_a_time(dim, others);
   const double reread = role == kBatch && work.min_side > kThin && work.exceeds_l1 ? kRereadFactor : 1;
   const double overhead = problem.depth.count > 1 ? kSumRunOverhead : kRunOverhead;
-  const double vectors = work.along(role, dim.size, overhead) * reread;
+  const double vectors = work.along(role, dim.size, overhead) * reread * waiting_factor(work, dim, others);
   if (dim.strides[kC] == 1) return vectors;
   if (problem.depth.count == 1 || dim.size < kMaxSquare || !has_runs_of_squares(problem))
     return vectors + work.elements[kC] * kStridedStore;
@@ -314,15 +335,10 @@ double cost_along(const Work& work, int role, const Dim& dim) {
   return vectors * (is_deep ? kTransposedDeepFactor : kTransposedFactor) + work.elements[kC] * kTransposeElement;
 }
 
-// Returns the least cost along a dimension that can be vectorised, be it the one that is chosen or not.
-double cost_along_best(const Work& work) {
-  double best = kNotEstimated;
-  for (const int role : {kBatch, kRows, kColumns}) {
-    const DimGroup& group = work.problem.*kGroups[role];
-    for (int d = 0; d < group.rank; ++d)
-      if (is_vectorisable(group.dims[d], work.kernels)) best = std::min(best, cost_along(work, role, group.dims[d]));
-  }
-  return best;
+// Returns the role of a dimension of dims_of_c().
+int role_of(const Problem& problem, int position) {
+  if (position < problem.batch.rank) return kBatch;
+  return position < problem.batch.rank + problem.rows.rank ? kRows : kColumns;
 }
 
 void offer_in_registers(const Work& work, Chooser& chooser) {
@@ -332,22 +348,24 @@ void offer_in_registers(const Work& work, Chooser& chooser) {
   if (has_unit_depth(problem) && elements == 1 && problem.depth.count >= kMinDotLength) return;
   const auto products = find_register_products(problem, work.kernels);
   if (!products) return;
-  chooser.offer([] { return kNotEstimated; },
-                [&] { return std::make_unique<RegisterProducts>(*products, work.kernels); });
+  chooser.offer(
+      [&] {
+        const double each = kRegisterProduct + kRegisterStep * static_cast<double>(products->depth.count);
+        return each * static_cast<double>(products->batch.count);
+      },
+      [&] { return std::make_unique<RegisterProducts>(*products, work.kernels); });
 }
 
 void offer_along_batch(const Work& work, Chooser& chooser) {
   const int batch = find_contiguous_batch(work.problem);
   if (batch < 0) return;
-  chooser.offer([&] { return cost_along(work, kBatch, work.problem.batch.dims[batch]); },
-                [&] {
-                  DimGroup others = dims_of_c(work.problem);  // those of the batch come first
-                  const Dim j = take(others, batch);
-                  return std::make_unique<ContiguousProducts>(work.problem, work.kernels, others, j);
-                });
+  DimGroup others = dims_of_c(work.problem);  // those of the batch come first
+  const Dim j = take(others, batch);
+  chooser.offer([&] { return cost_along(work, kBatch, j, others); },
+                [&] { return std::make_unique<ContiguousProducts>(work.problem, work.kernels, others, j); });
 }
 
-// Takes thin and tiny problems, unless other strategies are better for them.
+// Takes thin and tiny problems, unless vectors would be too short.
 void offer_along_one(const Work& work, Chooser& chooser) {
   const Problem& problem = work.problem;
   const int64_t depth = problem.depth.count, elements = problem.rows.count * problem.columns.count;
@@ -359,11 +377,13 @@ void offer_along_one(const Work& work, Chooser& chooser) {
   if (size < (depth * elements < kMinCopiedWork ? kMinVector : kMinWideVector) && has_few_dots(work)) return;
   if (position < 0 && depth > 1 && elements > kMaxScalarWork / depth) return;
   if (!tiny && depth > 1 && size < kMinVector) return;
-  chooser.offer([&] { return cost_along_best(work); },
-                [&] {
-                  const Dim j = position < 0 ? kNoDim : take(others, position);
-                  return std::make_unique<ContiguousProducts>(problem, work.kernels, others, j);
-                });
+  const Dim j = position < 0 ? kNoDim : take(others, position);
+  chooser.offer(
+      [&] {
+        if (position < 0) return work.multiplications * kScalar;
+        return cost_along(work, role_of(problem, position), j, others);
+      },
+      [&] { return std::make_unique<ContiguousProducts>(problem, work.kernels, others, j); });
 }
 
 }  // namespace
@@ -373,16 +393,18 @@ bool fits_registers(const Problem& problem) {
   return find_register_products(problem, contract_kernels(problem.dtype)).has_value();
 }
 
-void offer_whole_depth(const Work& work, Chooser& chooser) {
+void offer_in_place(const Work& work, Chooser& chooser) {
   if (!work.problem.is_plain() || work.problem.depth.count == 0) return;
   if (!computes_in_itself(work.problem.dtype)) return offer_copied_dots(work, chooser);
-  ask({offer_in_registers, offer_pair_dots, offer_interleaved_dots, offer_small, offer_dots, offer_along_batch,
-       offer_copy, offer_along_one, offer_copied_dots},
+  ask({offer_lines, offer_in_registers, offer_pair_dots, offer_interleaved_dots, offer_small, offer_dots,
+       offer_along_batch, offer_along_one, offer_copied_dots},
       work, chooser);
 }
 
 void offer_directly(const Work& work, Chooser& chooser) {
-  ask({offer_lines, offer_pieces, offer_whole_depth}, work, chooser);
+  // Pieces of the depth stay in the caches. Costs do not count this, so that it is not left to them.
+  const bool is_cut = cost_by(offer_lines, work) == INFINITY && cost_by(offer_pieces, work) < INFINITY;
+  is_cut ? offer_pieces(work, chooser) : ask({offer_in_place, offer_copy}, work, chooser);
 }
 
 }  // namespace oneflow::cpu

@@ -9,18 +9,15 @@
 #ifndef ONEFLOW_DEVICES_CPU_CONTRACT_DIRECT_DIRECT_H_
 #define ONEFLOW_DEVICES_CPU_CONTRACT_DIRECT_DIRECT_H_
 
-#include <memory>
-
 #include "contract/strategy.h"
 
 namespace oneflow::cpu {
 
-// Makes the offers of strategies on unpacked operands, the best first; none where packing is faster or they do not
-// apply: for alpha, beta or a bias, an empty depth, and most problems of dtypes that need a conversion.
+// Makes the offers of strategies on unpacked operands; none where packing is faster or they do not apply: for alpha,
+// beta or a bias, an empty depth, and most problems of dtypes that need a conversion.
 void offer_directly(const Work& work, Chooser& chooser);
-// Makes those of them that do not split the depth into separate problems: those without direct/lines.h and
-// rewrite/long.h, which needs them for each part of the depth.
-void offer_whole_depth(const Work& work, Chooser& chooser);
+// Makes those of strategies that neither copy an operand nor cut the depth.
+void offer_in_place(const Work& work, Chooser& chooser);
 
 // Returns whether a matrix product, with several rows and columns and a sum, is computed within vector registers in the
 // current layout of its operands.

@@ -60,24 +60,24 @@ TEST(Direct, NonTemporalStores) {
 TEST(Direct, MatrixVectorProductsAlongContiguousRows) {
   for (const of_dtype dtype : kKernelDtypes) {
     for (const int64_t rows : {9, 15, 16, 17, 63, 64, 127, 128, 129, 255, 256, 257, 700})
-      expect_solved({"ki,k->i", {{'i', rows}, {'k', 21}}, dtype}, offer_whole_depth);
-    expect_solved({"ki,k->i", {{'i', 600}, {'k', 500}}, dtype}, offer_whole_depth);
-    expect_solved({"bki,bk->bi", {{'b', 7}, {'i', 150}, {'k', 45}}, dtype}, offer_whole_depth);
+      expect_solved({"ki,k->i", {{'i', rows}, {'k', 21}}, dtype}, offer_in_place);
+    expect_solved({"ki,k->i", {{'i', 600}, {'k', 500}}, dtype}, offer_in_place);
+    expect_solved({"bki,bk->bi", {{'b', 7}, {'i', 150}, {'k', 45}}, dtype}, offer_in_place);
     for (const int64_t columns : {9, 15, 18, 37, 66, 131, 259, 333})
-      expect_solved({"k,kj->j", {{'j', columns}, {'k', 45}}, dtype}, offer_whole_depth);
+      expect_solved({"k,kj->j", {{'j', columns}, {'k', 45}}, dtype}, offer_in_place);
   }
 }
 
 TEST(Direct, NonTemporalStoresOfSums) {
-  expect_solved({"ki,k->i", {{'i', non_temporal_bytes() / 8 + 5}, {'k', 2}}, OF_FLOAT64}, offer_whole_depth);
+  expect_solved({"ki,k->i", {{'i', non_temporal_bytes() / 8 + 5}, {'k', 2}}, OF_FLOAT64}, offer_in_place);
 }
 
 TEST(Direct, TwoRowsThatShareTheirVectors) {
   for (const of_dtype dtype : kKernelDtypes) {
     for (const int64_t columns : {16, 63, 64, 65, 127, 128, 129, 256, 300})
-      expect_solved({"ik,kj->ij", {{'i', 2}, {'j', columns}, {'k', 19}}, dtype}, offer_whole_depth);
-    expect_solved({"ki,jk->ji", {{'i', 275}, {'j', 2}, {'k', 19}}, dtype}, offer_whole_depth);
-    expect_solved({"bik,bkj->bij", {{'b', 3}, {'i', 2}, {'j', 275}, {'k', 19}}, dtype}, offer_whole_depth);
+      expect_solved({"ik,kj->ij", {{'i', 2}, {'j', columns}, {'k', 19}}, dtype}, offer_in_place);
+    expect_solved({"ki,jk->ji", {{'i', 275}, {'j', 2}, {'k', 19}}, dtype}, offer_in_place);
+    expect_solved({"bik,bkj->bij", {{'b', 3}, {'i', 2}, {'j', 275}, {'k', 19}}, dtype}, offer_in_place);
   }
 }
 
@@ -91,13 +91,13 @@ TEST(Direct, RowsThatShareTheirFactors) {
           if (step > 1 && !contract_kernels(dtype).reads_every_second) continue;
           const std::map<char, int64_t> sizes{{'b', 5}, {'i', rows}, {'j', columns}, {'k', depth}};
           const TestLayout layout{"", 3, step};
-          expect_solved(TestContraction("bkij,bk->bij", sizes, dtype).lay_out(kA, layout), offer_whole_depth);
-          expect_solved(TestContraction("bk,bkij->bij", sizes, dtype).lay_out(kB, layout), offer_whole_depth);
+          expect_solved(TestContraction("bkij,bk->bij", sizes, dtype).lay_out(kA, layout), offer_in_place);
+          expect_solved(TestContraction("bk,bkij->bij", sizes, dtype).lay_out(kB, layout), offer_in_place);
         }
     if (!contract_kernels(dtype).reads_every_second) continue;
     for (const int64_t depth : {1, 9}) {
       const TestContraction own_factors("bkij,bki->bij", {{'b', 5}, {'i', 9}, {'j', 21}, {'k', depth}}, dtype);
-      expect_solved(TestContraction(own_factors).lay_out(kA, {"", 1, 2}), offer_whole_depth);
+      expect_solved(TestContraction(own_factors).lay_out(kA, {"", 1, 2}), offer_in_place);
     }
   }
 }
@@ -114,7 +114,7 @@ TEST(Direct, TransposesSquaresOfSums) {
   for (const of_dtype dtype : kKernelDtypes) {
     for (const int64_t i : {15, 16, 33})
       for (const int64_t j : {16, 17, 31, 50})
-        expect_solved({"kij,kij->ji", {{'i', i}, {'j', j}, {'k', 3}}, dtype}, offer_whole_depth);
+        expect_solved({"kij,kij->ji", {{'i', i}, {'j', j}, {'k', 3}}, dtype}, offer_in_place);
   }
 }
 
@@ -135,15 +135,14 @@ TEST(Direct, DotProducts) {
   for (const of_dtype dtype : kKernelDtypes) {
     expect_solved({"ik,k->i", {{'i', 45}, {'k', 67}}, dtype}, offer_directly);
     expect_solved({"bk,bk->b", {{'b', 45}, {'k', 67}}, dtype}, offer_directly);
-    expect_solved({"ikx,ky->ixy", {{'i', 45}, {'k', 67}, {'x', 2}, {'y', 2}}, dtype}, offer_whole_depth);
-    expect_solved({"ikj,k->ij", {{'i', 45}, {'k', 67}, {'j', 3}}, dtype}, offer_whole_depth);
+    expect_solved({"ikx,ky->ixy", {{'i', 45}, {'k', 67}, {'x', 2}, {'y', 2}}, dtype}, offer_in_place);
+    expect_solved({"ikj,k->ij", {{'i', 45}, {'k', 67}, {'j', 3}}, dtype}, offer_in_place);
   }
 }
 
 TEST(Direct, DotProductsWithACopyOfTheSmallerOperand) {
   for (const of_dtype dtype : kKernelDtypes)
-    expect_solved(TestContraction("ik,k->i", {{'i', 200}, {'k', 150}}, dtype).lay_out(kB, {"", 0, 7}),
-                  offer_whole_depth);
+    expect_solved(TestContraction("ik,k->i", {{'i', 200}, {'k', 150}}, dtype).lay_out(kB, {"", 0, 7}), offer_directly);
 }
 
 TEST(Direct, DotProductsOfCopies) {
@@ -223,7 +222,7 @@ TEST(Direct, TallAndSkinnyMatricesWithinRegisters) {
 // ------------------------------------------------------------------------------------------------ refusals
 
 TEST(Direct, RefusesOtherForms) {
-  for (const auto solve : {offer_directly, offer_whole_depth}) {
+  for (const auto solve : {offer_directly, offer_in_place}) {
     for (const TestContraction& plain :
          {TestContraction("i,j->ij", {{'i', 20}, {'j', 30}}), TestContraction("ik,k->i", {{'i', 20}, {'k', 30}}),
           TestContraction("ik,kj->ij", {{'i', 4}, {'j', 4}, {'k', 4}})}) {
@@ -240,7 +239,7 @@ TEST(Direct, RefusesWhatPackingIsFasterFor) {
   expect_refused({"ik,kj->ij", {{'i', 400}, {'j', 400}, {'k', 400}}}, offer_directly);
   expect_refused({"ik,kj->ij", {{'i', 3000}, {'j', 3000}, {'k', 3000}}}, offer_directly);
   expect_refused(TestContraction("ik,kj->ij", {{'i', 100}, {'j', 2}, {'k', 100}}).lay_out(kA, {"", 0, 2}),
-                 offer_whole_depth);
+                 offer_in_place);
   const TestContraction strided("ik,kj->ij", {{'i', 8}, {'j', 9}, {'k', 4}});
   expect_refused(TestContraction(strided).lay_out(kA, {"", 0, 200}).lay_out(kB, {"", 0, 200}).lay_out(kC, {"", 0, 200}),
                  offer_directly);

@@ -25,6 +25,8 @@ constexpr int64_t kCopiedPiece = int64_t{1} << 11;
 // The most elements of C, per product of the batch, that are computed as dot products of copied rows and columns, and
 // the least depth for which the copies pay.
 constexpr int64_t kMaxDotCount = 16, kMinCopiedDepth = 32;
+// The overhead of a dot product, and the factor where an interleaved operand is read from a second-level cache.
+constexpr double kDotOverhead = 0.6, kFarInterleaved = 1.7;
 // The costs of adding up the lanes of several interleaved sums, of the overhead of a batch item of copied rows and
 // columns, and of reading an element that is alone on its cache line.
 constexpr double kAddInterleavedLanes = 20, kCopiedItem = 700, kLoneElement = 2.5;
@@ -385,7 +387,8 @@ std::unique_ptr<Solution> make_copied_dots(const Problem& problem) {
 
 void offer_dots(const Work& work, Chooser& chooser) {
   if (!work.is_thin() || !has_unit_depth(work.problem)) return;
-  chooser.offer([&] { return work.along(kDepth, work.problem.depth.count); }, [&] { return make_dots(work.problem); });
+  chooser.offer([&] { return work.along(kDepth, work.problem.depth.count) + work.elements[kC] * kDotOverhead; },
+                [&] { return make_dots(work.problem); });
 }
 
 void offer_interleaved_dots(const Work& work, Chooser& chooser) {
@@ -394,7 +397,9 @@ void offer_interleaved_dots(const Work& work, Chooser& chooser) {
   const int64_t number = found->dim.size;
   chooser.offer(
       [&] {
-        return work.along(kDepth, work.problem.depth.count * number) +
+        const int64_t elements = work.problem.depth.count * number;
+        const double far = elements * work.item_size > kL1Bytes * 3 / 4 ? kFarInterleaved : 1;
+        return work.along(kDepth, elements) * far +
                work.elements[kC] / static_cast<double>(number) * kAddInterleavedLanes;
       },
       [&] { return make_interleaved_dots(*found); });

@@ -31,6 +31,9 @@ constexpr Limits kWideStridedLimits{7, 16};
 // which dot products (see dots.h) take, too, kMinThinLines.
 constexpr int64_t kMinLines = 4, kMinThinLines = 16;
 
+// Packing an element of the small operand.
+constexpr double kPackLine = 0.1, kTransposeLine = 1.05, kGatherLine = 2.4;
+
 // The roles of the operands. `large` is the operand that is contiguous along the depth, or the one with more lines
 // where both are.
 struct LineSides {
@@ -149,8 +152,11 @@ void offer_lines(const Work& work, Chooser& chooser) {
   if (!find_roles(work.problem, roles)) return;
   chooser.offer(
       [&] {
-        if (work.is_thin() || !has_unit_depth(work.problem)) return kNotEstimated;
-        return work.least() + work.elements[kC] * kAddLanes;
+        const bool is_unit = work.problem.depth.dims[0].strides[roles.small] == 1;
+        const double pack = is_unit                                                                ? kPackLine
+                            : contiguous_count(sorted_by(roles.small, roles.few), roles.small) > 1 ? kTransposeLine
+                                                                                                   : kGatherLine;
+        return work.least() + work.elements[kC] * kAddLanes + work.elements[roles.small] * pack;
       },
       [&] { return std::make_unique<LineProducts>(work.problem, work.kernels, roles); });
 }

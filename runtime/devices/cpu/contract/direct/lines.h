@@ -12,8 +12,7 @@
 namespace oneflow::cpu {
 
 // Takes no problem that is not plain or whose dtype needs a conversion, whose depth is several dimensions, strided in
-// the large operand or too short, or whose small operand has one line or too many. The cost is estimated where the
-// small operand is contiguous, too, and the problem is not thin: dot products compute thin ones as well.
+// the large operand or too short, or whose small operand has one line or too many.
 void offer_lines(const Work& work, Chooser& chooser);
 
 }  // namespace oneflow::cpu

@@ -116,7 +116,7 @@ void offer_converted(const Work& work, Chooser& chooser) {
   int64_t counts[3];
   if (!count_elements(problem, counts)) return;
   const Problem wide = widened(problem);
-  chooser.offer([] { return kNotEstimated; },
+  chooser.offer([&] { return cost_by(offer_directly, Work(wide)); },
                 [&]() -> std::unique_ptr<Solution> {
                   auto solution = solve_by(offer_directly, wide);
                   if (!solution) return nullptr;

@@ -9,7 +9,7 @@
 namespace oneflow::cpu {
 
 // Takes no problem that is large, has an epilogue or operands with gaps, or whose dtype the kernels compute in. The
-// cost is not estimated.
+// cost is that without the conversions.
 void offer_converted(const Work& work, Chooser& chooser);
 
 }  // namespace oneflow::cpu

@@ -11,7 +11,7 @@ namespace oneflow::cpu {
 
 // Takes thin problems of which the longer operand is contiguous along the depth, and the smaller one is not, fits into
 // the second-level cache and is used several times. There is no solution where no kernel reads the operands after the
-// copy in place. The cost is estimated where the copy makes dot products.
+// copy in place.
 void offer_copy(const Work& work, Chooser& chooser);
 
 }  // namespace oneflow::cpu

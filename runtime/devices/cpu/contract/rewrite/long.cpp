@@ -9,6 +9,7 @@
 #include "contract/direct/lines.h"
 #include "contract/gemm/gemm.h"
 #include "contract/kernels.h"
+#include "contract/rewrite/copied.h"
 #include "simd/element.h"
 #include "threads/scratch.h"
 
@@ -58,20 +59,21 @@ bool are_dots(const Problem& problem) {
   return is_contiguous || std::max(problem.rows.count, problem.columns.count) < kLeastRows;
 }
 
-void offer_piece(const Work& work, Chooser& chooser) { ask({offer_lines, offer_whole_depth}, work, chooser); }
+void offer_piece(const Work& work, Chooser& chooser) { ask({offer_in_place, offer_copy}, work, chooser); }
 
 // A problem whose longest dimension of the depth is cut into pieces of equal length, which are a batch, of which C is
 // the sums; a shorter last piece follows. `total` adds up the sums, by a product with a vector of ones of stride 0.
 struct Pieces {
-  Problem whole, rest, total;
-  bool has_rest;
-  int64_t count, sums;      // the pieces, and the sums of one of them
-  int64_t rest_offsets[3];  // of the last piece, in elements
+  Problem one, whole, total;  // of one piece, of all whole pieces, and of the sums
+  int position;               // of the dimension
+  int64_t rest;               // the size of the last piece along it; 0: there is none
+  int64_t count, sums;        // the pieces, and the sums of one of them
+  int64_t rest_offsets[3];    // of the last piece, in elements
 };
 
 Pieces cut(const Problem& problem, int64_t length) {
-  Pieces pieces{problem, problem, problem, false, 0, 1, {}};
-  Problem &piece = pieces.whole, &total = pieces.total;
+  Pieces pieces{problem, problem, problem, longest_of(problem.depth), 0, 0, 1, {}};
+  Problem &piece = pieces.one, &total = pieces.total;
   total.batch = total.rows = total.columns = total.depth = DimGroup{};
   // The sums of a piece are contiguous, in the order of C, except that the innermost dimension is the longest one that
   // is contiguous in an operand, which vectors of the kernels then run along.
@@ -88,20 +90,18 @@ Pieces cut(const Problem& problem, int64_t length) {
     pieces.sums *= dim->size;
   }
 
-  const int position = longest_of(problem.depth);
-  const Dim& dim = problem.depth.dims[position];
-  const int64_t whole = dim.size / length, rest = dim.size % length;
-  pieces.has_rest = rest > 0;
-  pieces.count = whole + (rest > 0 ? 1 : 0);
+  const Dim& dim = problem.depth.dims[pieces.position];
+  const int64_t whole = dim.size / length;
+  pieces.rest = dim.size % length;
+  pieces.count = whole + (pieces.rest > 0 ? 1 : 0);
   for (const Operand operand : {kA, kB}) pieces.rest_offsets[operand] = whole * length * dim.strides[operand];
   pieces.rest_offsets[kC] = whole * pieces.sums;
-  piece.depth.resize(position, length);
-  pieces.rest = piece;
-  if (rest > 0) pieces.rest.depth.resize(position, rest);
+  piece.depth.resize(pieces.position, length);
+  pieces.whole = piece;
   DimGroup batch;
   batch.add({whole, {length * dim.strides[kA], length * dim.strides[kB], pieces.sums, 0}});
   batch.append(piece.batch);
-  piece.batch = batch;
+  pieces.whole.batch = batch;
 
   total.depth.add({pieces.count, {pieces.sums, 0, 0, 0}});
   canonicalize(total.rows, kC, kA);
@@ -114,11 +114,15 @@ class PieceProducts final : public Solution {
       : element_size_(contract_kernels(pieces.whole.dtype).size),
         one_(one_of(contract_kernels(pieces.whole.dtype).dtype)),
         sums_(pieces.count * pieces.sums),
-        has_rest_(pieces.has_rest),
+        has_rest_(pieces.rest > 0),
         whole_(solve_by(offer_piece, pieces.whole)),
-        total_(solve_by(offer_whole_depth, pieces.total)) {
+        total_(solve_by(offer_in_place, pieces.total)) {
     for (const Operand operand : {kA, kB, kC}) rest_offset_[operand] = pieces.rest_offsets[operand] * element_size_;
-    if (has_rest_) rest_ = solve_by(offer_piece, pieces.rest);
+    if (has_rest_) {
+      Problem rest = pieces.one;
+      rest.depth.resize(pieces.position, pieces.rest);
+      rest_ = solve_by(offer_piece, rest);
+    }
     if (!total_) total_ = solve_by_packing(pieces.total);
   }
 
@@ -162,8 +166,8 @@ void offer_pieces(const Work& work, Chooser& chooser) {
   const Pieces pieces = cut(problem, length);
   chooser.offer(
       [&] {
-        const double share = static_cast<double>(pieces.whole.batch.count * pieces.whole.depth.count) /
-                             static_cast<double>(problem.batch.count * depth);
+        const double share =
+            1 - static_cast<double>(pieces.rest) / static_cast<double>(problem.depth.dims[pieces.position].size);
         return cost_by(offer_piece, Work(pieces.whole)) / share +
                static_cast<double>(pieces.count * pieces.sums) * kCopyElement + kCopyOverhead;
       },
