@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from codegen.answers import RuntimeRule
+from codegen.compute_types import FLOATING
 from codegen.derivative import simplified, substituted
 from codegen.expression import Constant, Expression, Invoke, Node, Variable
 from codegen.kernel_printer import KernelPrinter
@@ -33,7 +34,7 @@ class Fused(Composite):
             yield kernels.elementwise(op, dialect, value, (element,), element.text)
 
     def compute_types(self, op: Op) -> frozenset[str]:
-        return frozenset({"float32", "float64"})
+        return FLOATING
 
     def runtime_rule(self, op: Op) -> RuntimeRule:
         rule = super().runtime_rule(op)

@@ -27,7 +27,7 @@ from oneflow_py.extension import FUNCTIONS as _EXTENSION
 from oneflow_py.numpy_protocol import install as _install_protocol
 
 _install_comparison(_native.Tensor)
-_install_protocol(_native.Tensor)
+_install_protocol(_sys.modules[__name__], _native.Tensor)
 _install_additions()
 _EXPORTS = {each.__name__: each for each in (*_AUTOGRAD, *_COMPARISON, *_EXTENSION)}
 globals().update(_EXPORTS)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from oneflow_py import _native  # makes the module oneflow_py.graph
 
 if TYPE_CHECKING:
-    from oneflow_py import Profile, TensorFile
+    from oneflow_py._native import Profile, TensorFile
     from oneflow_py.graph import Graph
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import oneflow_py as flow
+from oneflow_py import _native as native
 
 
 def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
@@ -12,12 +12,12 @@ def allclose(input: Any, other: Any, rtol: float = 1e-05, atol: float = 1e-08, e
 
     The operands broadcast against each other.
     """
-    return bool(flow.isclose(input, other, rtol, atol, equal_nan).all())
+    return bool(native.isclose(input, other, rtol, atol, equal_nan).all())
 
 
 def equal(input: Any, other: Any) -> bool:
     """Returns whether shape, dtype and all elements are equal; waits for the device. NaN is not equal to itself."""
-    first, second = (each if isinstance(each, flow.Tensor) else flow.tensor(each) for each in (input, other))
+    first, second = (each if isinstance(each, native.Tensor) else native.tensor(each) for each in (input, other))
     return first.equal(second)
 
 

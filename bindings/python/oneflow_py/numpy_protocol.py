@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
-import oneflow_py as flow
+from oneflow_py import _native as native
+from oneflow_py._native import Tensor
 
 # The functions of NumPy whose namesakes here mean the same.
 _SAME = frozenset(
@@ -36,30 +37,30 @@ def _of_population(call: Callable[..., Any]) -> Callable[..., Any]:
     return adapted
 
 
-def _transpose(a: flow.Tensor, axes: Sequence[int] | None = None) -> flow.Tensor:
-    return flow.permute(a, [*range(a.ndim)][::-1] if axes is None else axes)
+def _transpose(a: Tensor, axes: Sequence[int] | None = None) -> Tensor:
+    return native.permute(a, [*range(a.ndim)][::-1] if axes is None else axes)
 
 
-def _sort(a: flow.Tensor, axis: int | None = -1, *, stable: bool | None = None) -> flow.Tensor:
-    return _first(flow.sort)(a.reshape(-1) if axis is None else a, -1 if axis is None else axis)
+def _sort(a: Tensor, axis: int | None = -1, *, stable: bool | None = None) -> Tensor:
+    return _first(native.sort)(a.reshape(-1) if axis is None else a, -1 if axis is None else axis)
 
 
-def _flip(m: flow.Tensor, axis: Any = None) -> flow.Tensor:
-    return flow.flip(m, [*range(m.ndim)] if axis is None else axis)
+def _flip(m: Tensor, axis: Any = None) -> Tensor:
+    return native.flip(m, [*range(m.ndim)] if axis is None else axis)
 
 
-def _roll(a: flow.Tensor, shift: Any, axis: Any = None) -> flow.Tensor:
-    return flow.roll(a, shift) if axis is None else flow.roll(a, shift, axis)
+def _roll(a: Tensor, shift: Any, axis: Any = None) -> Tensor:
+    return native.roll(a, shift) if axis is None else native.roll(a, shift, axis)
 
 
-def _round(a: flow.Tensor, decimals: int = 0) -> flow.Tensor:
-    return flow.round(a) if decimals == 0 else flow.round(a, decimals=decimals)
+def _round(a: Tensor, decimals: int = 0) -> Tensor:
+    return native.round(a) if decimals == 0 else native.round(a, decimals=decimals)
 
 
 def _cumulated(call: Callable[..., Any]) -> Callable[..., Any]:
     """Returns a scan over all elements, unless there is an axis."""
 
-    def adapted(a: flow.Tensor, axis: int | None = None, **keywords: Any) -> flow.Tensor:
+    def adapted(a: Tensor, axis: int | None = None, **keywords: Any) -> Tensor:
         return call(a.reshape(-1) if axis is None else a, 0 if axis is None else axis, **keywords)
 
     return adapted
@@ -67,17 +68,17 @@ def _cumulated(call: Callable[..., Any]) -> Callable[..., Any]:
 
 _ADAPTED: Mapping[str, Callable[..., Any]] = {
     "around": _round,
-    "cumprod": _cumulated(flow.cumprod),
-    "cumsum": _cumulated(flow.cumsum),
+    "cumprod": _cumulated(native.cumprod),
+    "cumsum": _cumulated(native.cumsum),
     "flip": _flip,
-    "max": flow.amax,
-    "min": flow.amin,
+    "max": native.amax,
+    "min": native.amin,
     "roll": _roll,
     "round": _round,
     "sort": _sort,
-    "std": _of_population(flow.std),
+    "std": _of_population(native.std),
     "transpose": _transpose,
-    "var": _of_population(flow.var),
+    "var": _of_population(native.var),
 }
 
 # The folds by which NumPy's universal functions reduce.
@@ -88,7 +89,7 @@ _REDUCTIONS = {
 
 def _plain(value: Any) -> Any:
     """Returns a value with arrays in place of tensors."""
-    if isinstance(value, flow.Tensor):
+    if isinstance(value, Tensor):
         return value.detach().numpy()
     if isinstance(value, list | tuple):
         return type(value)(map(_plain, value))
@@ -99,38 +100,47 @@ def _by_numpy(function: Callable[..., Any], args: Sequence[Any], keywords: Mappi
     return function(*map(_plain, args), **{name: _plain(value) for name, value in keywords.items()})
 
 
-def array_function(
-    self: flow.Tensor, func: Callable[..., Any], types: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+def _function(
+    package: ModuleType, function: Callable[..., Any], args: Sequence[Any], keywords: Mapping[str, Any]
 ) -> Any:
-    """Implements `Tensor.__array_function__`: NumPy calls it for functions with a tensor among their arguments."""
-    name = func.__name__
-    here = _ADAPTED.get(name) or (getattr(flow, name, None) if name in _SAME and func.__module__ == "numpy" else None)
-    return _by_numpy(func, args, kwargs) if here is None else here(*args, **kwargs)
+    """Returns the result of a function of NumPy, by the function of the package that means the same."""
+    name = function.__name__
+    is_same = name in _SAME and function.__module__ == "numpy"
+    here = _ADAPTED.get(name) or (getattr(package, name, None) if is_same else None)
+    return _by_numpy(function, args, keywords) if here is None else here(*args, **keywords)
 
 
-def array_ufunc(self: flow.Tensor, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
-    """Implements `Tensor.__array_ufunc__`: NumPy calls it for universal functions, also the operators of its arrays."""
+def _ufunc(
+    package: ModuleType, ufunc: Any, method: str, inputs: Sequence[Any], out: Any, keywords: dict[str, Any]
+) -> Any:
+    """Returns the result of a universal function of NumPy, likewise."""
     name = {"__call__": ufunc.__name__, "reduce": _REDUCTIONS.get(ufunc.__name__)}.get(method)
-    here = getattr(flow, name, None) if name else None
-    if here is None or any(not isinstance(each, flow.Tensor) for each in out or ()):
-        return _by_numpy(getattr(ufunc, method), inputs, {**kwargs, **({"out": out} if out else {})})
+    here = getattr(package, name, None) if name else None
+    if here is None or any(not isinstance(each, Tensor) for each in out or ()):
+        return _by_numpy(getattr(ufunc, method), inputs, {**keywords, **({"out": out} if out else {})})
     if out:
-        kwargs["out"] = out[0] if len(out) == 1 else out
+        keywords["out"] = out[0] if len(out) == 1 else out
     if method == "reduce":
-        kwargs.setdefault("axis", 0)
-    return here(*inputs, **kwargs)
+        keywords.setdefault("axis", 0)
+    return here(*inputs, **keywords)
 
 
-def array_namespace(self: flow.Tensor, *, api_version: str | None = None) -> ModuleType:
-    """Implements `Tensor.__array_namespace__`: returns the module whose functions take tensors."""
-    return flow
+def install(package: ModuleType, tensor: Any) -> None:
+    """Adds the protocols to the class of tensors, over the functions of the package."""
 
+    def array_function(
+        self: Tensor, func: Callable[..., Any], types: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
+    ) -> Any:
+        """Implements `Tensor.__array_function__`: NumPy calls it for functions with a tensor among their arguments."""
+        return _function(package, func, args, kwargs)
 
-def install(tensor: Any) -> None:
-    """Adds the protocols to the class of tensors."""
-    for name, function in (
-        ("__array_function__", array_function),
-        ("__array_ufunc__", array_ufunc),
-        ("__array_namespace__", array_namespace),
-    ):
-        setattr(tensor, name, function)
+    def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, out: Any = None, **kwargs: Any) -> Any:
+        """Implements `Tensor.__array_ufunc__`: NumPy calls it for universal functions, as for its arrays' operators."""
+        return _ufunc(package, ufunc, method, inputs, out, kwargs)
+
+    def array_namespace(self: Tensor, *, api_version: str | None = None) -> ModuleType:
+        """Implements `Tensor.__array_namespace__`: returns the module whose functions take tensors."""
+        return package
+
+    for function in (array_function, array_ufunc, array_namespace):
+        setattr(tensor, f"__{function.__name__}__", function)

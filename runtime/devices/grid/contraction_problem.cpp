@@ -59,24 +59,6 @@ of_dtype type_for(of_dtype dtype) {
   }
 }
 
-// Returns whether sums of type_for() give the results of the requested compute type.
-bool computes_as_requested(const of_contraction& c) {
-  switch (c.dtype) {
-    case OF_BOOL:
-    case OF_FLOAT32:
-    case OF_FLOAT64:
-      return c.compute == c.dtype;
-    case OF_FLOAT16:
-    case OF_BFLOAT16:
-      return c.compute == OF_FLOAT32;
-    case OF_INT64:
-    case OF_UINT64:
-      return c.compute == OF_INT64 || c.compute == OF_UINT64;
-    default:
-      return c.compute == OF_INT32 || c.compute == OF_UINT32 || c.compute == OF_INT64 || c.compute == OF_UINT64;
-  }
-}
-
 struct Roles {
   Dims batch, rows, columns, depth;
 };
@@ -119,7 +101,7 @@ Role role_of(const Dim* dims, size_t count) {
 int64_t Role::step(Side side) const { return rank == 0 ? INT64_MAX : std::abs(strides[side][rank - 1]); }
 
 bool make_problem(const of_contraction& contraction, Problem& problem) {
-  if (!computes_as_requested(contraction) || contraction.epilogue != 0) return false;
+  if (!has_common_types(contraction) || contraction.epilogue != 0) return false;
   // Elementwise kernels compute outer products with no more memory traffic, and in simpler loops.
   if (contraction.k_count == 0) return false;
   Roles roles;

@@ -1,4 +1,4 @@
-// The dimensions of a contraction by their roles, for all backends.
+// The dimensions of a contraction by their roles, and its types, for all backends.
 #ifndef ONEFLOW_DEVICES_SHARED_CONTRACTION_DIMS_H_
 #define ONEFLOW_DEVICES_SHARED_CONTRACTION_DIMS_H_
 
@@ -19,6 +19,25 @@ struct ContractionDim {
   int64_t size;
   int64_t strides[4];
 };
+
+// Returns whether the element types of a contraction are those that all backends have kernels for. Sums of float16 and
+// bfloat16 are float32. Integers wrap around, so that sums in any integer type of at least their size give the same.
+inline bool has_common_types(const of_contraction& c) {
+  switch (c.dtype) {
+    case OF_BOOL:
+    case OF_FLOAT32:
+    case OF_FLOAT64:
+      return c.compute == c.dtype;
+    case OF_FLOAT16:
+    case OF_BFLOAT16:
+      return c.compute == OF_FLOAT32;
+    case OF_INT64:
+    case OF_UINT64:
+      return c.compute == OF_INT64 || c.compute == OF_UINT64;
+    default:
+      return c.compute == OF_INT32 || c.compute == OF_UINT32 || c.compute == OF_INT64 || c.compute == OF_UINT64;
+  }
+}
 
 // Calls visit(role, dim) for all dimensions, the innermost one of each group first. A batch dimension that B does not
 // have is one of the rows, one that A does not have of the columns. The bias has the dimensions of the columns. Ends

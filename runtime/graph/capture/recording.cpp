@@ -187,8 +187,8 @@ ValueId Recording::store_result(const Node& node, of_tensor inferred, of_tensor 
   }
   const ValueId value = new_value(*found);
   attach(*found, value);
-  if (const ValueId operand = aliased_operand(node, node.results.size()); operand != kNoValue)
-    values_.back().root = values_[static_cast<size_t>(operand)].root;
+  const auto root_of = [&](ValueId each) { return values_[static_cast<size_t>(each)].root; };
+  values_.back().root = root_of_result(node, node.results.size(), value, root_of);
   result = to_handle(TensorRef(found).detach());
   return value;
 }

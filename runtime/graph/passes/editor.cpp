@@ -138,10 +138,10 @@ void Editor::count(int call, int change) {
 void Editor::define_results(int call) {
   const Node& node = program_.nodes[index(call)];
   for (size_t i = 0; i < node.results.size(); ++i) {
-    const ValueId result = node.results[i], operand = aliased_operand(node, i);
+    const ValueId result = node.results[i];
     if (facts_[index(result)].is_defined()) continue;
     facts_[index(result)].definition = call;
-    set_root(result, operand == kNoValue ? result : root_of(operand));
+    set_root(result, root_of_result(node, i, result, [&](ValueId value) { return root_of(value); }));
   }
 }
 
@@ -304,15 +304,13 @@ bool Editor::replace(int call, std::span<const Argument> bindings, std::span<con
       substituted.emplace_back(results[i], part.outputs[i].value);
   }
   // Memory that the new values share.
-  std::map<ValueId, ValueId> roots;  // of the part
+  std::map<ValueId, ValueId> roots;  // of the part; other values are their own
+  const auto root_in_part = [&](ValueId value) { return roots.contains(value) ? roots[value] : value; };
   for (const Node& node : part.nodes)
-    for (size_t i = 0; i < node.results.size(); ++i) {
-      const ValueId result = node.results[i], operand = aliased_operand(node, i);
-      if (operand != kNoValue && operand != result) roots[result] = roots.contains(operand) ? roots[operand] : operand;
-    }
+    for (size_t i = 0; i < node.results.size(); ++i)
+      roots.try_emplace(node.results[i], root_of_result(node, i, node.results[i], root_in_part));
   for (size_t i = 0; i < results.size(); ++i) {
-    const ValueId value = part.outputs[i].value;
-    const ValueId root = roots.contains(value) ? roots[value] : value;
+    const ValueId root = root_in_part(part.outputs[i].value);
     const ValueId shared = index(root) < splice->inputs.size() ? numbers[index(root)] : kNoValue;
     if (shared != kNoValue && !may_share(results[i], shared)) return false;
   }

@@ -166,8 +166,7 @@ class Checker {
                               registers_.tensors[static_cast<size_t>(id)].get() == found[i].get();
       if (is_operand) continue;
       define_once(id, std::move(found[i]));
-      const ValueId operand = aliased_operand(node, i);
-      roots_[static_cast<size_t>(id)] = operand != kNoValue ? root_of(operand) : id;
+      roots_[static_cast<size_t>(id)] = root_of_result(node, i, id, [&](ValueId value) { return root_of(value); });
     }
   }
 

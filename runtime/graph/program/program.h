@@ -141,6 +141,13 @@ bool draws_numbers(const Operator& op);
 // Returns the operand whose memory a result of a call may share: that of a view, for example. kNoValue: the result has
 // memory of its own.
 ValueId aliased_operand(const Node& node, size_t result);
+// Returns the root of a result of a call, `value`: the value whose memory it may have, which for others than views is
+// itself. root_of(value) returns the root of a value that is defined before.
+template <class RootOf>
+ValueId root_of_result(const Node& node, size_t result, ValueId value, RootOf&& root_of) {
+  const ValueId operand = aliased_operand(node, result);
+  return operand == kNoValue || operand == value ? value : root_of(operand);
+}
 
 }  // namespace oneflow::graph
 

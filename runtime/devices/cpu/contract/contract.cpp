@@ -5,17 +5,14 @@
 #include <memory>
 #include <new>
 
-#include "contract/direct/direct.h"
+#include "contract/current_layout.h"
 #include "contract/direct/strips.h"
 #include "contract/gemm/gemm.h"
-#include "contract/gemm/side.h"
 #include "contract/kernels.h"
 #include "contract/problem.h"
-#include "contract/rewrite/converted.h"
 #include "contract/rewrite/rearranged.h"
 #include "plugin/host.h"
 #include "simd/element.h"
-#include "simd/non_temporal.h"
 
 namespace oneflow::cpu {
 namespace {
@@ -29,12 +26,6 @@ void swap_sides(Problem& problem) {
   }
 }
 
-// Returns the distance in elements between neighbours along the innermost dimension of a group; the maximum where the
-// group has none.
-int64_t innermost_stride(const DimGroup& group, Operand operand) {
-  return group.rank == 0 ? INT64_MAX : std::abs(group.dims[group.rank - 1].strides[operand]);
-}
-
 // Returns whether exchanging rows and columns suits the kernels, which store vectors of rows: rows should be contiguous
 // in C, and enough to fill a vector.
 bool should_swap(const Problem& problem) {
@@ -43,32 +34,6 @@ bool should_swap(const Problem& problem) {
   if (rows < kEnough && columns > rows) return true;
   if (columns < kEnough && rows > columns) return false;
   return innermost_stride(problem.columns, kC) < innermost_stride(problem.rows, kC);
-}
-
-// Returns whether there are kernels for the element types of a contraction. Integers wrap around, so that computing in
-// any integer type of at least their size gives the same result.
-bool accepts(const of_contraction& c) {
-  switch (c.dtype) {
-    case OF_BOOL:
-    case OF_FLOAT32:
-    case OF_FLOAT64:
-      return c.compute == c.dtype;
-    case OF_FLOAT16:
-    case OF_BFLOAT16:
-      return c.compute == OF_FLOAT32;
-    default:
-      break;
-  }
-  switch (c.compute) {
-    case OF_INT32:
-    case OF_UINT32:
-      return item_size(c.dtype) <= 4;
-    case OF_INT64:
-    case OF_UINT64:
-      return true;
-    default:
-      return false;
-  }
 }
 
 // Assigns the descriptor's dimensions to the groups of a problem.
@@ -81,23 +46,6 @@ of_status sort_dims(const of_contraction& contraction, Problem& problem) {
     return dim.size >= 0;
   });
   return is_valid ? OF_OK : fail(OF_INVALID_ARGUMENT, "contraction: a size is negative");
-}
-
-// Chooses the order in which packing reads the rows (or columns), which have the order of C so far. Where neither the
-// innermost rows nor the depth are contiguous in the operand, packing would use one element of each cache line it
-// reads. Then the rows are either packed transposed (see order_for_transposing()) or, where the strided reads touch
-// more cache lines than scattered stores to C would and C stays in the caches until its cache lines are complete, take
-// the order of the operand. `others` are the rows or columns of the other operand. Returns whether they are packed
-// transposed.
-bool order_for_packing(const Problem& problem, DimGroup& side, Operand operand, const DimGroup& others) {
-  const bool should_follow = problem.depth.count > 2 * others.count && innermost_stride(problem.depth, operand) != 1;
-  const int64_t c_count = problem.batch.count * side.count * others.count;
-  const bool may_scatter = c_count <= non_temporal_tile_bytes() / item_size(problem.dtype);
-  if (!(should_follow && may_scatter) && computes_in_itself(problem.dtype) &&
-      order_for_transposing(side, operand, problem.depth))
-    return true;
-  if (should_follow) canonicalize(side, operand, kC);
-  return false;
 }
 
 // Returns the solution by the first strategy that accepts the problem. `rearrange` may copy operands into a
@@ -114,17 +62,11 @@ Solved solve(Problem problem, Rearrange&& rearrange) {
   if (is_swapped) swap_sides(problem);
   auto solution = solve_in_strips(problem);
   if (!solution) solution = rearrange(problem);
-  if (!solution) solution = solve_directly(problem);
-  if (!solution) solution = solve_converted(problem);
-  if (!solution) {
-    problem.rows_are_transposed = order_for_packing(problem, problem.rows, kA, problem.columns);
-    problem.columns_are_transposed = order_for_packing(problem, problem.columns, kB, problem.rows);
-    solution = solve_by_packing(problem);
-  }
+  if (!solution) solution = solve_in_current_layout(problem);
   return {std::move(solution), is_swapped};
 }
 
-Solved solve_in_current_layout(const Problem& problem) {
+Solved solve_without_copies(const Problem& problem) {
   return solve(problem, [](const Problem&) { return nullptr; });
 }
 
@@ -135,7 +77,7 @@ bool keeps(const of_contraction& contraction) {
 
 // Prepares a descriptor for calls with any addresses: `prepared` has no solution where C is empty.
 of_status prepare(const of_contraction& contraction, std::unique_ptr<Solved>& prepared) {
-  if (!accepts(contraction) || contraction.epilogue != 0)
+  if (!has_common_types(contraction) || contraction.epilogue != 0)
     return fail(OF_UNSUPPORTED, "contraction: this combination of element types is not implemented");
   Problem problem;
   problem.dtype = contraction.dtype;
@@ -148,7 +90,7 @@ of_status prepare(const of_contraction& contraction, std::unique_ptr<Solved>& pr
   if (status != OF_OK) return status;
   prepared = std::make_unique<Solved>();
   if (problem.batch.count == 0 || problem.rows.count == 0 || problem.columns.count == 0) return OF_OK;
-  *prepared = solve(problem, [](const Problem& each) { return solve_rearranged(each, solve_in_current_layout); });
+  *prepared = solve(problem, [](const Problem& each) { return solve_rearranged(each, solve_without_copies); });
   return OF_OK;
 }
 

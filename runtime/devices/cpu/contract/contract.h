@@ -1,7 +1,6 @@
 // The `contract` hook of the device table: batched matrix products over groups of arbitrarily strided dimensions.
 //
-// contract.cpp brings the descriptor into normal form (problem.h) and chooses a strategy, the first that accepts the
-// problem:
+// contract.cpp brings the descriptor into normal form (problem.h) and chooses a strategy (strategy.h):
 // - contract/direct/ reads the operands in place: strips.h, and for products that are too thin or too small to pay for
 //   packing, direct.h;
 // - contract/rewrite/ changes the problem first: rearranged.h copies operands into another layout, converted.h converts

@@ -182,19 +182,19 @@ TEST(Strategies, TypicalProblems) {
   for (const of_dtype dtype : {OF_FLOAT32, OF_FLOAT64, OF_INT64}) {
     // Large matrices are packed.
     expect_refused({"ik,kj->ij", sizes(600, 700, 800), dtype}, solve_in_strips);
-    expect_refused({"ik,kj->ij", sizes(600, 700, 800), dtype}, solve_directly);
+    expect_refused({"ik,kj->ij", sizes(600, 700, 800), dtype}, offer_directly);
     // Products with a vector, dot products, outer products and small matrices are not.
-    EXPECT_NE(solve_directly(TestContraction("ik,k->i", sizes(600, 700, 1), dtype).problem()), nullptr);
-    EXPECT_NE(solve_directly(TestContraction("ki,k->i", sizes(600, 700, 1), dtype).problem()), nullptr);
-    EXPECT_NE(solve_directly(TestContraction("bk,bk->b", sizes(1, 700, 1), dtype).problem()), nullptr);
-    EXPECT_NE(solve_directly(TestContraction("i,j->ij", sizes(600, 1, 700), dtype).problem()), nullptr);
-    EXPECT_NE(solve_directly(TestContraction("bik,bkj->bij", sizes(4, 4, 4), dtype).problem()), nullptr);
+    EXPECT_NE(solve_by(offer_directly, TestContraction("ik,k->i", sizes(600, 700, 1), dtype).problem()), nullptr);
+    EXPECT_NE(solve_by(offer_directly, TestContraction("ki,k->i", sizes(600, 700, 1), dtype).problem()), nullptr);
+    EXPECT_NE(solve_by(offer_directly, TestContraction("bk,bk->b", sizes(1, 700, 1), dtype).problem()), nullptr);
+    EXPECT_NE(solve_by(offer_directly, TestContraction("i,j->ij", sizes(600, 1, 700), dtype).problem()), nullptr);
+    EXPECT_NE(solve_by(offer_directly, TestContraction("bik,bkj->bij", sizes(4, 4, 4), dtype).problem()), nullptr);
     // Only packing has an epilogue.
-    expect_refused(TestContraction("ik,k->i", sizes(600, 700, 1), dtype).scale(2, 0), solve_directly);
-    expect_refused(TestContraction("bik,bkj->bij", sizes(4, 4, 4), dtype).scale(1, 1), solve_directly);
+    expect_refused(TestContraction("ik,k->i", sizes(600, 700, 1), dtype).scale(2, 0), offer_directly);
+    expect_refused(TestContraction("bik,bkj->bij", sizes(4, 4, 4), dtype).scale(1, 1), offer_directly);
   }
-  expect_refused({"ik,kj->ij", sizes(20, 20, 20), OF_FLOAT16}, solve_directly);
-  EXPECT_NE(solve_converted(TestContraction("ik,kj->ij", sizes(20, 20, 20), OF_FLOAT16).problem()), nullptr);
+  expect_refused({"ik,kj->ij", sizes(20, 20, 20), OF_FLOAT16}, offer_directly);
+  EXPECT_NE(solve_by(offer_converted, TestContraction("ik,kj->ij", sizes(20, 20, 20), OF_FLOAT16).problem()), nullptr);
 }
 
 // ------------------------------------------------------------------------------------------------ the hook

@@ -203,6 +203,7 @@ struct ContractKernels {
   int64_t rows;                    // MR: rows of a full register tile
   int64_t columns;                 // NR: columns of the widest register tile
   int64_t lane_count;              // elements of a vector
+  bool has_masks;                  // whether kernels compute part of a vector at once, or else in smaller steps
   int64_t depths_per_element = 1;  // how many indices of the depth one T of a panel holds: 2 for pairs of bfloat16
 
   // Packs the panels [first, last) as T panel[depth][width], with zeros as padding. It may also write half of `rows`

@@ -43,6 +43,10 @@ DimGroup sorted_by(Operand operand, const DimGroup& group) {
   return sorted;
 }
 
+int64_t innermost_stride(const DimGroup& group, Operand operand) {
+  return group.rank == 0 ? INT64_MAX : std::abs(group.dims[group.rank - 1].strides[operand]);
+}
+
 int64_t contiguous_count(const DimGroup& dims, Operand operand) {
   int64_t run = 1;
   for (int d = dims.rank - 1; d >= 0 && dims.dims[d].strides[operand] == run; --d) run *= dims.dims[d].size;

@@ -85,6 +85,9 @@ bool has(Operand operand, int role);
 double elements_of(const Problem& problem, Operand operand);
 // Returns the dimensions of a group from the largest stride in an operand to the smallest.
 DimGroup sorted_by(Operand operand, const DimGroup& group);
+// Returns the distance in elements between neighbours along the innermost dimension of a group; the maximum where the
+// group has none.
+int64_t innermost_stride(const DimGroup& group, Operand operand);
 // Returns the product of the sizes of the innermost dimensions that are contiguous together in an operand.
 int64_t contiguous_count(const DimGroup& dims, Operand operand);
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "contract/problem.h"
+#include "contract/strategy.h"
 
 namespace oneflow::cpu {
 
@@ -128,6 +128,13 @@ void expect_solved(const TestContraction& contraction, Solve&& solve) {
 template <class Solve>
 void expect_refused(const TestContraction& contraction, Solve&& solve) {
   EXPECT_EQ(solve(contraction.problem()), nullptr) << contraction.description();
+}
+
+inline void expect_solved(const TestContraction& contraction, Strategy strategy) {
+  expect_solved(contraction, [&](const Problem& problem) { return solve_by(strategy, problem); });
+}
+inline void expect_refused(const TestContraction& contraction, Strategy strategy) {
+  expect_refused(contraction, [&](const Problem& problem) { return solve_by(strategy, problem); });
 }
 
 }  // namespace oneflow::cpu

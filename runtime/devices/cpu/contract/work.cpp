@@ -28,9 +28,17 @@ Work::Work(const Problem& given)
   exceeds_l2 = bytes > kL2Bytes;
 }
 
+int64_t Work::steps_of(int64_t run) const {
+  if (kernels.has_masks) return divide_up(run, kernels.lane_count);
+  constexpr int64_t kHalf = 4;  // the elements of the vectors that take the rest of wider ones
+  const int64_t rest = run % kernels.lane_count;
+  const int64_t halves = kernels.lane_count > kHalf ? rest / kHalf : 0;
+  return run / kernels.lane_count + halves + rest - halves * kHalf;
+}
+
 double Work::along(int role, int64_t run, double run_overhead) const {
-  const double vectors =
-      multiplications / static_cast<double>(run) * static_cast<double>(divide_up(run, kernels.lane_count));
+  const int64_t steps = role == kDepth ? divide_up(run, kernels.lane_count) : steps_of(run);
+  const double vectors = multiplications / static_cast<double>(run) * static_cast<double>(steps);
   const double far = run < kMinFarRun && exceeds_l1 ? kFarFactor : 1;
   if (role == kDepth) return vectors * kAlongDepth * far + elements[kC] * kAddLanes;
   const double runs = elements[kC] / static_cast<double>(run);

@@ -2,8 +2,7 @@
 //
 // A cost is the time in nanoseconds on one thread of a 3.5 GHz processor. It counts vector multiplications, by the role
 // of the dimension that the vectors run along, and adds what layouts cost: strided loads and stores, packing, adding up
-// the lanes of sums. Only ratios of costs matter, so that it need not match other processors. INFINITY is the cost of a
-// problem that a strategy does not take.
+// the lanes of sums. Only ratios of costs matter, so that it need not match other processors.
 #ifndef ONEFLOW_DEVICES_CPU_CONTRACT_WORK_H_
 #define ONEFLOW_DEVICES_CPU_CONTRACT_WORK_H_
 
@@ -14,6 +13,8 @@ namespace oneflow::cpu {
 
 // Multiplying two vectors that run along the rows or columns, along the batch, or along the depth.
 constexpr double kAlongSide = 0.35, kAlongBatch = 0.55, kAlongDepth = 0.45;
+// Multiplying two elements one by one.
+constexpr double kScalar = 3;
 // Adding up the lanes of a sum.
 constexpr double kAddLanes = 1.5;
 // The overhead of each contiguous run of C of single products.
@@ -33,8 +34,13 @@ struct Work {
 
   // Returns the cost of vectors along contiguous runs of `run` elements of a role.
   double along(int role, int64_t run, double run_overhead = 0) const;
+  // Returns whether each element of an operand is multiplied only once or twice.
+  bool is_thin() const { return min_side <= kThin || problem.depth.count == 1; }
   // Returns the cost of vectors that are full, along the rows or columns: no strategy costs less.
   double least() const { return multiplications / static_cast<double>(kernels.lane_count) * kAlongSide; }
+
+  // Returns the vectors, or smaller steps, of a run of elements.
+  int64_t steps_of(int64_t run) const;
 
   const Problem& problem;
   const ContractKernels& kernels;

@@ -1,7 +1,7 @@
 #include "contract/direct/direct.h"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
 #include <vector>
 
 #include "contract/direct/dots.h"
@@ -47,14 +47,14 @@ constexpr double kRereadFactor = 3;
 // read from as many memory pages as the depth has indices. And the cost of transposing an element.
 constexpr double kTransposedFactor = 3, kTransposedDeepFactor = 5, kTransposeElement = 0.3;
 constexpr int64_t kManyPages = 16;
-// The factor for vectors of every second element.
-constexpr double kSecondFactor = 2;
+// The rows that are multiplied by the same factors at a time, and the sums that are added to at a time.
+constexpr double kSharedRows = 8, kSumsAtATime = 2;
+// The factor for vectors of every second element. The kernel always computes kSharedRows rows.
+constexpr double kSecondFactor = 3;
+// The cost of a product within registers, and of each step of its depth.
+constexpr double kRegisterProduct = 3.2, kRegisterStep = 0.6;
 // The overhead of each contiguous run of C of sums.
 constexpr double kSumRunOverhead = 8;
-
-bool is_thin(const Problem& problem) {
-  return problem.depth.count == 1 || std::min(problem.rows.count, problem.columns.count) <= kThin;
-}
 
 bool is_tiny(const Problem& problem) {
   return problem.rows.count * problem.columns.count <= kMaxTinyWork / problem.depth.count;
@@ -271,16 +271,17 @@ class ContiguousProducts final : public Solution {
   ContiguousProduct common_{};            // what all tasks share
 };
 
-// Returns a solution within vector registers, or NULL. A tall and skinny product becomes a batch: its long side is
-// split into blocks of as many rows (or columns) as fit into a register.
-std::unique_ptr<Solution> solve_in_registers(const Problem& problem, const ContractKernels& kernels) {
-  if (RegisterProducts::takes(problem, kernels)) return std::make_unique<RegisterProducts>(problem, kernels);
+// Returns the batch of products within vector registers that a problem is. A tall and skinny product becomes one: its
+// long side is split into blocks of as many rows (or columns) as fit into a register.
+std::optional<Problem> find_register_products(const Problem& problem, const ContractKernels& kernels) {
+  if (RegisterProducts::takes(problem, kernels)) return problem;
   const int64_t few = std::min(problem.rows.count, problem.columns.count);
-  if (few > kMaxSkinny || problem.depth.count > (few == kThin ? kernels.lane_count / 2 : kMaxSkinny)) return nullptr;
-  if (problem.batch.rank == DimGroup::kMaximum) return nullptr;
+  if (few > kMaxSkinny || problem.depth.count > (few == kThin ? kernels.lane_count / 2 : kMaxSkinny))
+    return std::nullopt;
+  if (problem.batch.rank == DimGroup::kMaximum) return std::nullopt;
   const bool is_in_rows = problem.rows.count >= problem.columns.count;
   const DimGroup& side = is_in_rows ? problem.rows : problem.columns;
-  if (side.rank == 0) return nullptr;
+  if (side.rank == 0) return std::nullopt;
   const Dim dim = side.dims[side.rank - 1];
   for (int64_t block = std::min(dim.size - 1, kernels.lane_count); block > 0; --block) {
     if (dim.size % block != 0) continue;
@@ -291,9 +292,9 @@ std::unique_ptr<Solution> solve_in_registers(const Problem& problem, const Contr
     for (int64_t& stride : outer.strides) stride *= block;
     rest.resize(rest.rank - 1, block);
     split.batch.add(outer);
-    if (RegisterProducts::takes(split, kernels)) return std::make_unique<RegisterProducts>(split, kernels);
+    if (RegisterProducts::takes(split, kernels)) return split;
   }
-  return nullptr;
+  return std::nullopt;
 }
 
 // Returns whether C has a contiguous dimension for squares to be transposed into.
@@ -303,15 +304,30 @@ bool has_runs_of_squares(const Problem& problem) {
                      [](const Dim& dim) { return dim.strides[kC] == 1 && dim.size >= kMaxSquare; });
 }
 
-// Returns the cost of products that are vectorised along a dimension of C, be it the one that is chosen or not.
-double cost_along(const Work& work, int role, const Dim& dim) {
+// Returns how many rows of C are multiplied by the same factors, or the same vectors, at a time.
+double rows_at_a_time(const Dim& dim, const DimGroup& others) {
+  DimGroup rest = others;
+  const Dim row = take_row_dim(rest, dim);
+  const Operand vectors = dim.strides[kA] == 0 ? kB : kA, factors = vectors == kA ? kB : kA;
+  const double most = row.strides[factors] == 0 ? kSharedRows : row.strides[vectors] == 0 ? 2 : 1;
+  return std::min(static_cast<double>(row.size), most);
+}
+
+// Returns the factor of sums that are so few at a time that each addition waits for the one before.
+double waiting_factor(const Work& work, const Dim& dim, const DimGroup& others) {
+  if (work.problem.depth.count == 1) return 1;
+  const auto vectors = static_cast<double>(work.steps_of(dim.size));
+  return std::max(1.0, kSumsAtATime / (vectors * rows_at_a_time(dim, others)));
+}
+
+// Returns the cost of products that are vectorised along a dimension of C; `others` are the other ones.
+double cost_along(const Work& work, int role, const Dim& dim, const DimGroup& others) {
   const Problem& problem = work.problem;
-  const bool may_be = (is_thin(problem) || is_tiny(problem)) && is_vectorisable(dim, work.kernels);
-  if (!may_be && !(role == kBatch && is_contiguous_batch(dim))) return INFINITY;
-  if (reads_every_second(dim, work.kernels)) return work.along(role, dim.size, kSumRunOverhead) * kSecondFactor;
+  if (reads_every_second(dim, work.kernels))
+    return work.along(role, dim.size, kRunOverhead) * kSecondFactor * kSharedRows / rows_at_a_time(dim, others);
   const double reread = role == kBatch && work.min_side > kThin && work.exceeds_l1 ? kRereadFactor : 1;
   const double overhead = problem.depth.count > 1 ? kSumRunOverhead : kRunOverhead;
-  const double vectors = work.along(role, dim.size, overhead) * reread;
+  const double vectors = work.along(role, dim.size, overhead) * reread * waiting_factor(work, dim, others);
   if (dim.strides[kC] == 1) return vectors;
   if (problem.depth.count == 1 || dim.size < kMaxSquare || !has_runs_of_squares(problem))
     return vectors + work.elements[kC] * kStridedStore;
@@ -319,63 +335,76 @@ double cost_along(const Work& work, int role, const Dim& dim) {
   return vectors * (is_deep ? kTransposedDeepFactor : kTransposedFactor) + work.elements[kC] * kTransposeElement;
 }
 
+// Returns the role of a dimension of dims_of_c().
+int role_of(const Problem& problem, int position) {
+  if (position < problem.batch.rank) return kBatch;
+  return position < problem.batch.rank + problem.rows.rank ? kRows : kColumns;
+}
+
+void offer_in_registers(const Work& work, Chooser& chooser) {
+  const Problem& problem = work.problem;
+  if (find_contiguous_batch(problem) >= 0) return;
+  const int64_t elements = problem.rows.count * problem.columns.count;
+  if (has_unit_depth(problem) && elements == 1 && problem.depth.count >= kMinDotLength) return;
+  const auto products = find_register_products(problem, work.kernels);
+  if (!products) return;
+  chooser.offer(
+      [&] {
+        const double each = kRegisterProduct + kRegisterStep * static_cast<double>(products->depth.count);
+        return each * static_cast<double>(products->batch.count);
+      },
+      [&] { return std::make_unique<RegisterProducts>(*products, work.kernels); });
+}
+
+void offer_along_batch(const Work& work, Chooser& chooser) {
+  const int batch = find_contiguous_batch(work.problem);
+  if (batch < 0) return;
+  DimGroup others = dims_of_c(work.problem);  // those of the batch come first
+  const Dim j = take(others, batch);
+  chooser.offer([&] { return cost_along(work, kBatch, j, others); },
+                [&] { return std::make_unique<ContiguousProducts>(work.problem, work.kernels, others, j); });
+}
+
+// Takes thin and tiny problems, unless vectors would be too short.
+void offer_along_one(const Work& work, Chooser& chooser) {
+  const Problem& problem = work.problem;
+  const int64_t depth = problem.depth.count, elements = problem.rows.count * problem.columns.count;
+  const bool tiny = is_tiny(problem);
+  if (!work.is_thin() && !tiny) return;
+  DimGroup others = dims_of_c(problem);
+  const int position = choose_vector_dim(others, work.kernels);
+  const int64_t size = position < 0 ? 1 : others.dims[position].size;
+  if (size < (depth * elements < kMinCopiedWork ? kMinVector : kMinWideVector) && has_few_dots(work)) return;
+  if (position < 0 && depth > 1 && elements > kMaxScalarWork / depth) return;
+  if (!tiny && depth > 1 && size < kMinVector) return;
+  const Dim j = position < 0 ? kNoDim : take(others, position);
+  chooser.offer(
+      [&] {
+        if (position < 0) return work.multiplications * kScalar;
+        return cost_along(work, role_of(problem, position), j, others);
+      },
+      [&] { return std::make_unique<ContiguousProducts>(problem, work.kernels, others, j); });
+}
+
 }  // namespace
 
 bool fits_registers(const Problem& problem) {
   if (problem.depth.count < 2 || std::min(problem.rows.count, problem.columns.count) < 2) return false;
-  return solve_in_registers(problem, contract_kernels(problem.dtype)) != nullptr;
+  return find_register_products(problem, contract_kernels(problem.dtype)).has_value();
 }
 
-std::unique_ptr<Solution> solve_directly(const Problem& problem) {
-  if (auto lines = solve_by_lines(problem)) return lines;
-  if (auto pieces = solve_in_pieces(problem)) return pieces;
-  return solve_whole_depth(problem);
+void offer_in_place(const Work& work, Chooser& chooser) {
+  if (!work.problem.is_plain() || work.problem.depth.count == 0) return;
+  if (!computes_in_itself(work.problem.dtype)) return offer_copied_dots(work, chooser);
+  ask({offer_lines, offer_in_registers, offer_pair_dots, offer_interleaved_dots, offer_small, offer_dots,
+       offer_along_batch, offer_along_one, offer_copied_dots},
+      work, chooser);
 }
 
-std::unique_ptr<Solution> solve_whole_depth(const Problem& problem) {
-  const ContractKernels& kernels = contract_kernels(problem.dtype);
-  const int64_t depth = problem.depth.count;
-  if (!problem.is_plain() || depth == 0) return nullptr;
-  const int64_t elements = problem.rows.count * problem.columns.count;  // of C, in one product of the batch
-  const bool is_few_dots = has_few_dots(problem), thin = is_thin(problem), tiny = is_tiny(problem);
-  if (!computes_in_itself(problem.dtype)) return is_few_dots ? make_copied_dots(problem) : nullptr;
-  const bool unit_depth = has_unit_depth(problem);
-  const int contiguous_batch = find_contiguous_batch(problem);
-  if (!(unit_depth && elements == 1 && depth >= kMinDotLength) && contiguous_batch < 0)
-    if (auto in_registers = solve_in_registers(problem, kernels)) return in_registers;
-  if (auto pairs = make_pair_dots(problem)) return pairs;
-  if (const auto interleaved = find_interleaved(problem)) return make_interleaved_dots(*interleaved);
-  if (auto small = solve_small(problem)) return small;
-  if (contiguous_batch >= 0 && !(thin && unit_depth)) {
-    DimGroup others = dims_of_c(problem);  // those of the batch come first
-    const Dim j = take(others, contiguous_batch);
-    return std::make_unique<ContiguousProducts>(problem, kernels, others, j);
-  }
-  if (!thin && !tiny) return nullptr;
-
-  if (thin && unit_depth) return make_dots(problem);
-  if (auto copied = thin ? solve_with_copy(problem) : nullptr) return copied;
-  DimGroup others = dims_of_c(problem);
-  const int position = choose_vector_dim(others, kernels);
-  const int64_t size = position < 0 ? 1 : others.dims[position].size;
-  const int64_t least = depth * elements < kMinCopiedWork ? kMinVector : kMinWideVector;
-  if (is_few_dots && depth > size && size < least) return make_copied_dots(problem);
-  if (position < 0 && depth > 1 && elements > kMaxScalarWork / depth) return nullptr;
-  if (!tiny && depth > 1 && size < kMinVector) return nullptr;
-  const Dim j = position < 0 ? kNoDim : take(others, position);
-  return std::make_unique<ContiguousProducts>(problem, kernels, others, j);
-}
-
-double cost_directly(const Work& work) {
-  if (!work.problem.is_plain() || work.problem.depth.count == 0) return INFINITY;
-  if (!computes_in_itself(work.problem.dtype)) return cost_of_copied_dots(work);
-  double best = std::min({cost_by_lines(work), cost_of_interleaved_dots(work), cost_of_small(work), cost_of_dots(work),
-                          cost_with_copy(work), cost_of_copied_dots(work)});
-  for (const int role : {kBatch, kRows, kColumns}) {
-    const DimGroup& group = work.problem.*kGroups[role];
-    for (int d = 0; d < group.rank; ++d) best = std::min(best, cost_along(work, role, group.dims[d]));
-  }
-  return best;
+void offer_directly(const Work& work, Chooser& chooser) {
+  // Pieces of the depth stay in the caches. Costs do not count this, so that it is not left to them.
+  const bool is_cut = cost_by(offer_lines, work) == INFINITY && cost_by(offer_pieces, work) < INFINITY;
+  is_cut ? offer_pieces(work, chooser) : ask({offer_in_place, offer_copy}, work, chooser);
 }
 
 }  // namespace oneflow::cpu

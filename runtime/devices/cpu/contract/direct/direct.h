@@ -9,22 +9,15 @@
 #ifndef ONEFLOW_DEVICES_CPU_CONTRACT_DIRECT_DIRECT_H_
 #define ONEFLOW_DEVICES_CPU_CONTRACT_DIRECT_DIRECT_H_
 
-#include <memory>
-
-#include "contract/kernels.h"
-#include "contract/problem.h"
-#include "contract/work.h"
+#include "contract/strategy.h"
 
 namespace oneflow::cpu {
 
-// Returns the fastest strategy on unpacked operands, or NULL where packing is faster or the strategies here do not
-// apply: for alpha, beta or a bias, an empty depth, and most problems of dtypes that need a conversion.
-std::unique_ptr<Solution> solve_directly(const Problem& problem);
-// Returns what that costs, with vectors along the best dimension of C.
-double cost_directly(const Work& work);
-// Returns a solution that does not split the depth into separate problems: solve_directly() without direct/lines.h and
-// rewrite/long.h. The latter calls it for each part of the depth.
-std::unique_ptr<Solution> solve_whole_depth(const Problem& problem);
+// Makes the offers of strategies on unpacked operands; none where packing is faster or they do not apply: for alpha,
+// beta or a bias, an empty depth, and most problems of dtypes that need a conversion.
+void offer_directly(const Work& work, Chooser& chooser);
+// Makes those of strategies that neither copy an operand nor cut the depth.
+void offer_in_place(const Work& work, Chooser& chooser);
 
 // Returns whether a matrix product, with several rows and columns and a sum, is computed within vector registers in the
 // current layout of its operands.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstdlib>
 #include <optional>
 #include <utility>
@@ -26,6 +25,8 @@ constexpr int64_t kCopiedPiece = int64_t{1} << 11;
 // The most elements of C, per product of the batch, that are computed as dot products of copied rows and columns, and
 // the least depth for which the copies pay.
 constexpr int64_t kMaxDotCount = 16, kMinCopiedDepth = 32;
+// The overhead of a dot product, and the factor where an interleaved operand is read from a second-level cache.
+constexpr double kDotOverhead = 0.6, kFarInterleaved = 1.7;
 // The costs of adding up the lanes of several interleaved sums, of the overhead of a batch item of copied rows and
 // columns, and of reading an element that is alone on its cache line.
 constexpr double kAddInterleavedLanes = 20, kCopiedItem = 700, kLoneElement = 2.5;
@@ -340,11 +341,20 @@ double cost_of_lone_elements(const Work& work, Operand operand) {
   return work.elements[operand] * kLoneElement;
 }
 
+double cost_of_copied_dots(const Work& work) {
+  const Problem& problem = work.problem;
+  const Operand longer = longer_operand(problem), other = longer == kA ? kB : kA;
+  const int64_t run = contiguous_count(sorted_by(longer, problem.depth), other);
+  const double each = kCopyElement + kPackStrided / static_cast<double>(run);
+  return static_cast<double>(problem.batch.count) * kCopiedItem + (work.elements[kA] + work.elements[kB]) * each +
+         work.along(kDepth, problem.depth.count) + cost_of_lone_elements(work, kA) + cost_of_lone_elements(work, kB);
+}
+
 }  // namespace
 
-bool has_few_dots(const Problem& problem) {
-  const bool is_thin = problem.depth.count == 1 || std::min(problem.rows.count, problem.columns.count) <= kThin;
-  return is_thin && problem.depth.count >= kMinCopiedDepth &&
+bool has_few_dots(const Work& work) {
+  const Problem& problem = work.problem;
+  return work.is_thin() && problem.depth.count >= kMinCopiedDepth &&
          problem.rows.count * problem.columns.count <= kMaxDotCount;
 }
 
@@ -367,15 +377,6 @@ std::unique_ptr<Solution> make_interleaved_dots(const Interleaved& interleaved) 
   return std::make_unique<Dots>(interleaved.rest, contract_kernels(interleaved.rest.dtype), interleaved.dim);
 }
 
-std::unique_ptr<Solution> make_pair_dots(const Problem& problem) {
-  const DimGroup& depth = problem.depth;
-  if (depth.rank != 1 || depth.dims[0].strides[kA] != 2 || depth.dims[0].strides[kB] != 2) return nullptr;
-  Problem pairs = problem;
-  const int64_t step_a = take_pair(pairs.rows, kA), step_b = take_pair(pairs.columns, kB);
-  if (step_a == 0 || step_b == 0 || std::min(pairs.rows.count, pairs.columns.count) > 1) return nullptr;
-  return std::make_unique<PairDots>(contract_kernels(problem.dtype), depth.count, dims_of_c(pairs), step_a, step_b);
-}
-
 std::unique_ptr<Solution> make_dots(const Problem& problem) {
   return std::make_unique<Dots>(problem, contract_kernels(problem.dtype));
 }
@@ -384,27 +385,40 @@ std::unique_ptr<Solution> make_copied_dots(const Problem& problem) {
   return std::make_unique<CopiedDots>(problem, contract_kernels(problem.dtype));
 }
 
-double cost_of_dots(const Work& work) {
-  if (work.min_side > kThin || !has_unit_depth(work.problem)) return INFINITY;
-  return work.along(kDepth, work.problem.depth.count);
+void offer_dots(const Work& work, Chooser& chooser) {
+  if (!work.is_thin() || !has_unit_depth(work.problem)) return;
+  chooser.offer([&] { return work.along(kDepth, work.problem.depth.count) + work.elements[kC] * kDotOverhead; },
+                [&] { return make_dots(work.problem); });
 }
 
-double cost_of_interleaved_dots(const Work& work) {
+void offer_interleaved_dots(const Work& work, Chooser& chooser) {
   const auto found = find_interleaved(work.problem);
-  if (!found) return INFINITY;
+  if (!found) return;
   const int64_t number = found->dim.size;
-  return work.along(kDepth, work.problem.depth.count * number) +
-         work.elements[kC] / static_cast<double>(number) * kAddInterleavedLanes;
+  chooser.offer(
+      [&] {
+        const int64_t elements = work.problem.depth.count * number;
+        const double far = elements * work.item_size > kL1Bytes * 3 / 4 ? kFarInterleaved : 1;
+        return work.along(kDepth, elements) * far +
+               work.elements[kC] / static_cast<double>(number) * kAddInterleavedLanes;
+      },
+      [&] { return make_interleaved_dots(*found); });
 }
 
-double cost_of_copied_dots(const Work& work) {
-  const Problem& problem = work.problem;
-  if (!has_few_dots(problem)) return INFINITY;
-  const Operand longer = longer_operand(problem), other = longer == kA ? kB : kA;
-  const int64_t run = contiguous_count(sorted_by(longer, problem.depth), other);
-  const double each = kCopyElement + kPackStrided / static_cast<double>(run);
-  return static_cast<double>(problem.batch.count) * kCopiedItem + (work.elements[kA] + work.elements[kB]) * each +
-         work.along(kDepth, problem.depth.count) + cost_of_lone_elements(work, kA) + cost_of_lone_elements(work, kB);
+void offer_pair_dots(const Work& work, Chooser& chooser) {
+  const DimGroup& depth = work.problem.depth;
+  if (depth.rank != 1 || depth.dims[0].strides[kA] != 2 || depth.dims[0].strides[kB] != 2) return;
+  Problem pairs = work.problem;
+  const int64_t step_a = take_pair(pairs.rows, kA), step_b = take_pair(pairs.columns, kB);
+  if (step_a == 0 || step_b == 0 || std::min(pairs.rows.count, pairs.columns.count) > 1) return;
+  chooser.offer(
+      [&] { return work.along(kDepth, depth.count * 2); },
+      [&] { return std::make_unique<PairDots>(work.kernels, depth.count, dims_of_c(pairs), step_a, step_b); });
+}
+
+void offer_copied_dots(const Work& work, Chooser& chooser) {
+  if (!has_few_dots(work)) return;
+  chooser.offer([&] { return cost_of_copied_dots(work); }, [&] { return make_copied_dots(work.problem); });
 }
 
 }  // namespace oneflow::cpu

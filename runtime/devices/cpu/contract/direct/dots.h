@@ -14,14 +14,13 @@
 #include <memory>
 #include <optional>
 
-#include "contract/problem.h"
-#include "contract/work.h"
+#include "contract/strategy.h"
 
 namespace oneflow::cpu {
 
 // Returns whether C has a few elements per product of the batch, of a thin problem that is deep enough for copying its
 // rows and columns: packed panels would hold almost only padding.
-bool has_few_dots(const Problem& problem);
+bool has_few_dots(const Work& work);
 // Returns whether the depth is one dimension and contiguous in A and B.
 bool has_unit_depth(const Problem& problem);
 
@@ -41,20 +40,20 @@ struct Interleaved {
 std::optional<Interleaved> find_interleaved(const Problem& problem);
 std::unique_ptr<Solution> make_interleaved_dots(const Interleaved& interleaved);
 
-// Returns dot products of pairs, or NULL. Pairs, such as the parts of complex numbers, are innermost in A and in B and
-// contiguous along the depth; all four products of the elements of two pairs are summed up. NULL where the operands
-// have another layout, or C has several rows and several columns of pairs, for which packing pays.
-std::unique_ptr<Solution> make_pair_dots(const Problem& problem);
-
 // Returns dot products that copy pieces of each row of A and column of B to contiguous memory first, and convert them
 // to the type that kernels compute with. For any layout and dtype; few rows and columns.
 std::unique_ptr<Solution> make_copied_dots(const Problem& problem);
 
-// Return what the dot products of thin problems cost: along a contiguous depth, interleaved, and of copied rows and
-// columns.
-double cost_of_dots(const Work& work);
-double cost_of_interleaved_dots(const Work& work);
-double cost_of_copied_dots(const Work& work);
+// Takes thin problems with a depth that is one dimension and contiguous in A and B.
+void offer_dots(const Work& work, Chooser& chooser);
+// Takes problems with interleaved dot products.
+void offer_interleaved_dots(const Work& work, Chooser& chooser);
+// Takes problems whose operands are pairs, such as the parts of complex numbers: innermost in A and in B, and
+// contiguous along the depth; all four products of the elements of two pairs are summed up. Takes none where C has
+// several rows and several columns of pairs, for which packing pays.
+void offer_pair_dots(const Work& work, Chooser& chooser);
+// Takes problems of which has_few_dots() holds.
+void offer_copied_dots(const Work& work, Chooser& chooser);
 
 }  // namespace oneflow::cpu
 

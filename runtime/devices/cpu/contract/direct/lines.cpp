@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <vector>
 
 #include "contract/direct/dots.h"
@@ -31,6 +30,9 @@ constexpr Limits kWideStridedLimits{7, 16};
 // The least number of lines of the large operand for which packing the small one pays; of 2 lines of the small operand,
 // which dot products (see dots.h) take, too, kMinThinLines.
 constexpr int64_t kMinLines = 4, kMinThinLines = 16;
+
+// Packing an element of the small operand.
+constexpr double kPackLine = 0.1, kTransposeLine = 1.05, kGatherLine = 2.4;
 
 // The roles of the operands. `large` is the operand that is contiguous along the depth, or the one with more lines
 // where both are.
@@ -145,16 +147,18 @@ class LineProducts final : public Solution {
 
 }  // namespace
 
-std::unique_ptr<Solution> solve_by_lines(const Problem& problem) {
+void offer_lines(const Work& work, Chooser& chooser) {
   LineSides roles;
-  if (!find_roles(problem, roles)) return nullptr;
-  return std::make_unique<LineProducts>(problem, contract_kernels(problem.dtype), roles);
-}
-
-double cost_by_lines(const Work& work) {
-  LineSides roles;
-  if (work.min_side <= kThin || !has_unit_depth(work.problem) || !find_roles(work.problem, roles)) return INFINITY;
-  return work.least() + work.elements[kC] * kAddLanes;
+  if (!find_roles(work.problem, roles)) return;
+  chooser.offer(
+      [&] {
+        const bool is_unit = work.problem.depth.dims[0].strides[roles.small] == 1;
+        const double pack = is_unit                                                                ? kPackLine
+                            : contiguous_count(sorted_by(roles.small, roles.few), roles.small) > 1 ? kTransposeLine
+                                                                                                   : kGatherLine;
+        return work.least() + work.elements[kC] * kAddLanes + work.elements[roles.small] * pack;
+      },
+      [&] { return std::make_unique<LineProducts>(work.problem, work.kernels, roles); });
 }
 
 }  // namespace oneflow::cpu

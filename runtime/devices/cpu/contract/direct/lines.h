@@ -7,19 +7,13 @@
 #ifndef ONEFLOW_DEVICES_CPU_CONTRACT_DIRECT_LINES_H_
 #define ONEFLOW_DEVICES_CPU_CONTRACT_DIRECT_LINES_H_
 
-#include <memory>
-
-#include "contract/problem.h"
-#include "contract/work.h"
+#include "contract/strategy.h"
 
 namespace oneflow::cpu {
 
-// Returns NULL where the problem is not plain or its dtype needs a conversion, where the depth is several dimensions or
-// strided in the large operand, where the small operand has one line or too many, and where the depth is too short.
-std::unique_ptr<Solution> solve_by_lines(const Problem& problem);
-// Returns what that costs where the small operand is contiguous, too. A strided one is not estimated, nor are lines of
-// thin problems, which dot products compute as well.
-double cost_by_lines(const Work& work);
+// Takes no problem that is not plain or whose dtype needs a conversion, whose depth is several dimensions, strided in
+// the large operand or too short, or whose small operand has one line or too many.
+void offer_lines(const Work& work, Chooser& chooser);
 
 }  // namespace oneflow::cpu
 

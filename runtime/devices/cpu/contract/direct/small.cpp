@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cmath>
 #include <cstdlib>
 #include <initializer_list>
 #include <vector>
@@ -302,25 +301,24 @@ class SmallProducts final : public Solution {
   SmallProduct common_{};
 };
 
-}  // namespace
-
-std::unique_ptr<Solution> solve_small(const Problem& problem) {
-  const ContractKernels& kernels = contract_kernels(problem.dtype);
-  SmallSides roles;
-  if (!choose_roles(problem, kernels, roles)) return nullptr;
-  return std::make_unique<SmallProducts>(problem, kernels, roles);
-}
-
-double cost_of_small(const Work& work) {
+// Returns the cost in nanoseconds.
+double cost_of(const Work& work, const SmallSides& roles) {
   const Problem& problem = work.problem;
-  SmallSides roles;
-  if (!choose_roles(problem, work.kernels, roles)) return INFINITY;
   const double vectors = work.along(roles.contiguous == kA ? kRows : kColumns, roles.j.size, kRunOverhead);
   if (roles.j.strides[roles.contiguous] == 1) return vectors;
   // The contiguous operand is packed for each element of the other dimensions of the broadcast one.
   const auto times = static_cast<double>(broadcast_side(problem, roles).count / roles.i.size);
   const bool is_contiguous = problem.depth.dims[problem.depth.rank - 1].strides[roles.contiguous] == 1;
   return vectors + work.elements[roles.contiguous] * times * (is_contiguous ? kPack : kPackStrided);
+}
+
+}  // namespace
+
+void offer_small(const Work& work, Chooser& chooser) {
+  SmallSides roles;
+  if (!choose_roles(work.problem, work.kernels, roles)) return;
+  chooser.offer([&] { return cost_of(work, roles); },
+                [&] { return std::make_unique<SmallProducts>(work.problem, work.kernels, roles); });
 }
 
 }  // namespace oneflow::cpu

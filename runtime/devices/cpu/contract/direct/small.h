@@ -10,19 +10,14 @@
 #ifndef ONEFLOW_DEVICES_CPU_CONTRACT_DIRECT_SMALL_H_
 #define ONEFLOW_DEVICES_CPU_CONTRACT_DIRECT_SMALL_H_
 
-#include <memory>
-
-#include "contract/problem.h"
-#include "contract/work.h"
+#include "contract/strategy.h"
 
 namespace oneflow::cpu {
 
-// Returns NULL where the problem is not small, or is thin: a depth of 1, or fewer than 3 rows or columns (but 1 or 2
+// Takes no problem that is not small, or that is thin: with a depth of 1, or fewer than 3 rows or columns (but 1 or 2
 // are taken where the other operand is larger than the caches). The problem has to be plain, and of a dtype that
 // kernels compute with.
-std::unique_ptr<Solution> solve_small(const Problem& problem);
-// Returns what that costs.
-double cost_of_small(const Work& work);
+void offer_small(const Work& work, Chooser& chooser);
 
 }  // namespace oneflow::cpu
 

@@ -87,9 +87,9 @@ bool can_read_columns_in_place(const Problem& problem, const ContractKernels& ke
   return problem.columns.rank == 0 || column_stride(problem) * kernels.size % kL1AliasBytes != 0;
 }
 
-// The cost of multiplying two elements where panels are almost only padding: with few rows or columns, or less depth
-// than kMinPackedDepth. Those of packing an element that is in a short contiguous run, and of a batch item.
-constexpr double kScalar = 3, kPackShort = 2, kPackItem = 300;
+// The costs of packing an element that is in a short contiguous run, and of a batch item.
+constexpr double kPackShort = 2, kPackItem = 300;
+// The least depth of panels: those of a smaller one, or with few rows or columns, are almost only padding.
 constexpr int64_t kMinPackedDepth = 4;
 
 // Returns the cost of packing an element.

@@ -540,6 +540,7 @@ const ContractKernels& table() {
     filled.rows = 2 * kLanes<T>;
     filled.columns = kTileColumns;
     filled.lane_count = kLanes<T>;
+    filled.has_masks = kHasMasks;
     filled.pack = pack<T>;
     filled.pack_transposed = pack_transposed<T>;
     filled.zero_rows = zero_rows<T>;

@@ -111,13 +111,17 @@ Problem widened(const Problem& problem) {
 
 }  // namespace
 
-std::unique_ptr<Solution> solve_converted(const Problem& problem) {
+void offer_converted(const Work& work, Chooser& chooser) {
+  const Problem& problem = work.problem;
   int64_t counts[3];
-  if (!count_elements(problem, counts)) return nullptr;
+  if (!count_elements(problem, counts)) return;
   const Problem wide = widened(problem);
-  auto solution = solve_directly(wide);
-  if (!solution) return nullptr;
-  return std::make_unique<Converted>(problem.dtype, wide.dtype, counts, std::move(solution));
+  chooser.offer([&] { return cost_by(offer_directly, Work(wide)); },
+                [&]() -> std::unique_ptr<Solution> {
+                  auto solution = solve_by(offer_directly, wide);
+                  if (!solution) return nullptr;
+                  return std::make_unique<Converted>(problem.dtype, wide.dtype, counts, std::move(solution));
+                });
 }
 
 }  // namespace oneflow::cpu

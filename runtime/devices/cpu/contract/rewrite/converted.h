@@ -4,15 +4,13 @@
 #ifndef ONEFLOW_DEVICES_CPU_CONTRACT_REWRITE_CONVERTED_H_
 #define ONEFLOW_DEVICES_CPU_CONTRACT_REWRITE_CONVERTED_H_
 
-#include <memory>
-
-#include "contract/problem.h"
+#include "contract/strategy.h"
 
 namespace oneflow::cpu {
 
-// Returns NULL where the problem is large, has an epilogue or operands with gaps, or where the kernels compute in its
-// dtype.
-std::unique_ptr<Solution> solve_converted(const Problem& problem);
+// Takes no problem that is large, has an epilogue or operands with gaps, or whose dtype the kernels compute in. The
+// cost is that without the conversions.
+void offer_converted(const Work& work, Chooser& chooser);
 
 }  // namespace oneflow::cpu
 

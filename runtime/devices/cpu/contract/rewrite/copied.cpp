@@ -1,7 +1,6 @@
 #include "contract/rewrite/copied.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include "contract/direct/direct.h"
@@ -15,53 +14,67 @@ namespace {
 
 // Copies stay in the second-level cache.
 constexpr int64_t kMostBytes = kL2Bytes;
+// The cost of copying an element.
+constexpr double kGather = 1.4;
 // The least number of times that each copied element is used.
 constexpr int64_t kMinUses = 4;
 
-// Copies one operand, with the depth innermost, and runs the solution for the copy.
-class CopiedOperand final : public Solution {
- public:
-  // Changes `problem` to the one whose operand is the copy.
-  CopiedOperand(Problem& problem, Operand operand, int64_t item_size) : operand_(operand), item_size_(item_size) {
-    int64_t next_stride = 1;
+// The copy of an operand with the depth innermost, and the problem that remains.
+struct Copied {
+  static constexpr int32_t kMostDims = OF_MAX_RANK;
+
+  Copied(const Problem& given, Operand copied) : operand(copied), problem(given) {
     for (DimGroup* group : {&problem.depth, operand == kA ? &problem.rows : &problem.columns, &problem.batch}) {
       for (int d = group->rank - 1; d >= 0; --d) {
         int64_t& stride = group->dims[d].strides[operand];
         if (stride == 0) continue;
-        sizes_[--first_] = group->dims[d].size;
-        strides_[first_] = stride;
-        stride = next_stride;
-        next_stride *= group->dims[d].size;
+        sizes[--first] = group->dims[d].size;
+        strides[first] = stride;
+        stride = count;
+        count *= group->dims[d].size;
       }
     }
-    count_ = next_stride;
-    const Operand other = operand == kA ? kB : kA;
-    canonicalize(problem.depth, other, operand);
-    solution_ = solve_directly(problem);
+    canonicalize(problem.depth, operand == kA ? kB : kA, operand);
   }
 
-  bool has_solution() const { return solution_ != nullptr; }
+  Operand operand;
+  // The sizes of the copied dimensions and their strides in the source, in the order of the copy, from `first` on.
+  int32_t first = kMostDims;
+  int64_t sizes[kMostDims], strides[kMostDims];
+  int64_t count = 1;
+  Problem problem;
+};
+
+// Copies one operand and runs the solution for the copy.
+class CopiedOperand final : public Solution {
+ public:
+  CopiedOperand(const Copied& copied, std::unique_ptr<Solution> solution)
+      : operand_(copied.operand),
+        item_size_(contract_kernels(copied.problem.dtype).size),
+        first_(copied.first),
+        count_(copied.count),
+        solution_(std::move(solution)) {
+    std::copy_n(copied.sizes, Copied::kMostDims, sizes_);
+    std::copy_n(copied.strides, Copied::kMostDims, strides_);
+  }
 
   of_status run(const Addresses& addresses) const override {
     const Scratch copy(count_ * item_size_);
     if (copy.data() == nullptr) return no_working_memory();
-    gather(addresses.operands[operand_], {kMostDims - first_, sizes_ + first_, strides_ + first_}, item_size_, 0,
-           count_, copy.data());
+    gather(addresses.operands[operand_], {Copied::kMostDims - first_, sizes_ + first_, strides_ + first_}, item_size_,
+           0, count_, copy.data());
     Addresses with_copy = addresses;
     with_copy.operands[operand_] = static_cast<const char*>(copy.data());
     return solution_->run(with_copy);
   }
 
  private:
-  static constexpr int32_t kMostDims = OF_MAX_RANK;
-
   const Operand operand_;
   const int64_t item_size_;
-  // The sizes of the copied dimensions and their strides in the source, in the order of the copy, from `first_` on.
-  int32_t first_ = kMostDims;
-  int64_t sizes_[kMostDims], strides_[kMostDims];
-  int64_t count_;
-  std::unique_ptr<Solution> solution_;
+  const int32_t first_;
+  int64_t sizes_[Copied::kMostDims], strides_[Copied::kMostDims];
+  const int64_t count_;
+  const std::unique_ptr<Solution> solution_;
 };
 
 bool is_contiguous_along_depth(const Problem& problem, Operand operand) {
@@ -69,12 +82,7 @@ bool is_contiguous_along_depth(const Problem& problem, Operand operand) {
 }
 
 // Returns whether all dimensions are contiguous together, so that they are one where the other operand has their order.
-bool is_one_run(const DimGroup& dims, Operand operand) {
-  int64_t run = 1;
-  int d = dims.rank - 1;
-  for (; d >= 0 && dims.dims[d].strides[operand] == run; --d) run *= dims.dims[d].size;
-  return d < 0;
-}
+bool is_one_run(const DimGroup& dims, Operand operand) { return contiguous_count(dims, operand) == dims.count; }
 
 // Returns the operand to copy; none where no copy helps, or the operand is too large or used too few times.
 std::optional<Operand> find_copied(const Problem& problem) {
@@ -98,20 +106,18 @@ std::optional<Operand> find_copied(const Problem& problem) {
 
 }  // namespace
 
-std::unique_ptr<Solution> solve_with_copy(const Problem& problem) {
-  const auto operand = find_copied(problem);
-  if (!operand) return nullptr;
-  Problem with_copy = problem;
-  auto solution = std::make_unique<CopiedOperand>(with_copy, *operand, contract_kernels(problem.dtype).size);
-  return solution->has_solution() ? std::move(solution) : nullptr;
-}
-
-double cost_with_copy(const Work& work) {
+void offer_copy(const Work& work, Chooser& chooser) {
   const Problem& problem = work.problem;
-  if (work.min_side > kThin || !is_one_run(problem.depth, longer_operand(problem))) return INFINITY;
-  const auto operand = find_copied(problem);
-  if (!operand) return INFINITY;
-  return work.along(kDepth, problem.depth.count) + kCopyOverhead + work.elements[*operand];
+  const bool may_be = problem.is_plain() && computes_in_itself(problem.dtype) && work.is_thin();
+  const auto operand = may_be ? find_copied(problem) : std::nullopt;
+  if (!operand) return;
+  const Copied copied(problem, *operand);
+  chooser.offer(
+      [&] { return cost_by(offer_in_place, Work(copied.problem)) + kCopyOverhead + work.elements[*operand] * kGather; },
+      [&]() -> std::unique_ptr<Solution> {
+        auto solution = solve_by(offer_in_place, copied.problem);
+        return solution ? std::make_unique<CopiedOperand>(copied, std::move(solution)) : nullptr;
+      });
 }
 
 }  // namespace oneflow::cpu

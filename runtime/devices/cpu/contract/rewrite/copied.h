@@ -5,19 +5,14 @@
 #ifndef ONEFLOW_DEVICES_CPU_CONTRACT_REWRITE_COPIED_H_
 #define ONEFLOW_DEVICES_CPU_CONTRACT_REWRITE_COPIED_H_
 
-#include <memory>
-
-#include "contract/problem.h"
-#include "contract/work.h"
+#include "contract/strategy.h"
 
 namespace oneflow::cpu {
 
-// Returns NULL where the longer operand is not contiguous along the depth, where the smaller one is contiguous, too
-// large for the second-level cache or used too few times, or where no kernel reads the operands after the copy in
-// place.
-std::unique_ptr<Solution> solve_with_copy(const Problem& problem);
-// Returns what that costs where the copy makes dot products of a thin problem; INFINITY otherwise.
-double cost_with_copy(const Work& work);
+// Takes thin problems of which the longer operand is contiguous along the depth, and the smaller one is not, fits into
+// the second-level cache and is used several times. There is no solution where no kernel reads the operands after the
+// copy in place.
+void offer_copy(const Work& work, Chooser& chooser);
 
 }  // namespace oneflow::cpu
 

@@ -9,6 +9,7 @@
 #include "contract/direct/lines.h"
 #include "contract/gemm/gemm.h"
 #include "contract/kernels.h"
+#include "contract/rewrite/copied.h"
 #include "simd/element.h"
 #include "threads/scratch.h"
 
@@ -58,64 +59,77 @@ bool are_dots(const Problem& problem) {
   return is_contiguous || std::max(problem.rows.count, problem.columns.count) < kLeastRows;
 }
 
-std::unique_ptr<Solution> solve_piece(const Problem& piece) {
-  auto lines = solve_by_lines(piece);
-  return lines ? std::move(lines) : solve_whole_depth(piece);
+void offer_piece(const Work& work, Chooser& chooser) { ask({offer_in_place, offer_copy}, work, chooser); }
+
+// A problem whose longest dimension of the depth is cut into pieces of equal length, which are a batch, of which C is
+// the sums; a shorter last piece follows. `total` adds up the sums, by a product with a vector of ones of stride 0.
+struct Pieces {
+  Problem one, whole, total;  // of one piece, of all whole pieces, and of the sums
+  int position;               // of the dimension
+  int64_t rest;               // the size of the last piece along it; 0: there is none
+  int64_t count, sums;        // the pieces, and the sums of one of them
+  int64_t rest_offsets[3];    // of the last piece, in elements
+};
+
+Pieces cut(const Problem& problem, int64_t length) {
+  Pieces pieces{problem, problem, problem, longest_of(problem.depth), 0, 0, 1, {}};
+  Problem &piece = pieces.one, &total = pieces.total;
+  total.batch = total.rows = total.columns = total.depth = DimGroup{};
+  // The sums of a piece are contiguous, in the order of C, except that the innermost dimension is the longest one that
+  // is contiguous in an operand, which vectors of the kernels then run along.
+  std::vector<Dim*> dims = c_dims(piece);
+  std::stable_sort(dims.begin(), dims.end(),
+                   [](const Dim* x, const Dim* y) { return std::abs(x->strides[kC]) < std::abs(y->strides[kC]); });
+  const auto run = [](const Dim* dim) { return dim->strides[kA] == 1 || dim->strides[kB] == 1 ? dim->size : 0; };
+  const auto longest =
+      std::max_element(dims.begin(), dims.end(), [&](const Dim* x, const Dim* y) { return run(x) < run(y); });
+  std::rotate(dims.begin(), longest, longest + 1);
+  for (Dim* dim : dims) {
+    total.rows.add({dim->size, {pieces.sums, 0, dim->strides[kC], 0}});
+    dim->strides[kC] = pieces.sums;
+    pieces.sums *= dim->size;
+  }
+
+  const Dim& dim = problem.depth.dims[pieces.position];
+  const int64_t whole = dim.size / length;
+  pieces.rest = dim.size % length;
+  pieces.count = whole + (pieces.rest > 0 ? 1 : 0);
+  for (const Operand operand : {kA, kB}) pieces.rest_offsets[operand] = whole * length * dim.strides[operand];
+  pieces.rest_offsets[kC] = whole * pieces.sums;
+  piece.depth.resize(pieces.position, length);
+  pieces.whole = piece;
+  DimGroup batch;
+  batch.add({whole, {length * dim.strides[kA], length * dim.strides[kB], pieces.sums, 0}});
+  batch.append(piece.batch);
+  pieces.whole.batch = batch;
+
+  total.depth.add({pieces.count, {pieces.sums, 0, 0, 0}});
+  canonicalize(total.rows, kC, kA);
+  return pieces;
 }
 
-// The pieces of equal length are a batch, of which C is the sums; a shorter last piece follows. The sums are added up
-// by a product with a vector of ones of stride 0.
 class PieceProducts final : public Solution {
  public:
-  // The longest dimension of the depth is cut into parts of `length`.
-  PieceProducts(const Problem& problem, int64_t length)
-      : element_size_(contract_kernels(problem.dtype).size), one_(one_of(contract_kernels(problem.dtype).dtype)) {
-    Problem piece = problem, total = problem;
-    total.batch = total.rows = total.columns = total.depth = DimGroup{};
-    // The sums of a piece are contiguous, in the order of C, except that the innermost dimension is the longest one
-    // that is contiguous in an operand, which vectors of the kernels then run along.
-    std::vector<Dim*> dims = c_dims(piece);
-    std::stable_sort(dims.begin(), dims.end(),
-                     [](const Dim* x, const Dim* y) { return std::abs(x->strides[kC]) < std::abs(y->strides[kC]); });
-    const auto run = [](const Dim* dim) { return dim->strides[kA] == 1 || dim->strides[kB] == 1 ? dim->size : 0; };
-    const auto longest =
-        std::max_element(dims.begin(), dims.end(), [&](const Dim* x, const Dim* y) { return run(x) < run(y); });
-    std::rotate(dims.begin(), longest, longest + 1);
-    for (Dim* dim : dims) {
-      total.rows.add({dim->size, {piece_size_, 0, dim->strides[kC], 0}});
-      dim->strides[kC] = piece_size_;
-      piece_size_ *= dim->size;
+  explicit PieceProducts(const Pieces& pieces)
+      : element_size_(contract_kernels(pieces.whole.dtype).size),
+        one_(one_of(contract_kernels(pieces.whole.dtype).dtype)),
+        sums_(pieces.count * pieces.sums),
+        has_rest_(pieces.rest > 0),
+        whole_(solve_by(offer_piece, pieces.whole)),
+        total_(solve_by(offer_in_place, pieces.total)) {
+    for (const Operand operand : {kA, kB, kC}) rest_offset_[operand] = pieces.rest_offsets[operand] * element_size_;
+    if (has_rest_) {
+      Problem rest = pieces.one;
+      rest.depth.resize(pieces.position, pieces.rest);
+      rest_ = solve_by(offer_piece, rest);
     }
-
-    const int cut = longest_of(problem.depth);
-    const Dim& dim = problem.depth.dims[cut];
-    const int64_t whole = dim.size / length, rest = dim.size % length;
-    pieces_ = whole + (rest > 0 ? 1 : 0);
-    for (const Operand operand : {kA, kB})
-      rest_offset_[operand] = whole * length * dim.strides[operand] * element_size_;
-    rest_offset_[kC] = whole * piece_size_ * element_size_;
-    if (rest > 0) {
-      piece.depth.resize(cut, rest);
-      rest_ = solve_piece(piece);
-    }
-    piece.depth.resize(cut, length);
-    DimGroup batch;
-    batch.add({whole, {length * dim.strides[kA], length * dim.strides[kB], piece_size_, 0}});
-    batch.append(piece.batch);
-    piece.batch = batch;
-    whole_ = solve_piece(piece);
-    has_rest_ = rest > 0;
-
-    total.depth.add({pieces_, {piece_size_, 0, 0, 0}});
-    canonicalize(total.rows, kC, kA);
-    total_ = solve_whole_depth(total);
-    if (!total_) total_ = solve_by_packing(total);
+    if (!total_) total_ = solve_by_packing(pieces.total);
   }
 
   bool has_solutions() const { return whole_ != nullptr && (rest_ != nullptr || !has_rest_); }
 
   of_status run(const Addresses& addresses) const override {
-    const Scratch memory(pieces_ * piece_size_ * element_size_);
+    const Scratch memory(sums_ * element_size_);
     auto* sums = static_cast<char*>(memory.data());
     if (sums == nullptr) return no_working_memory();
     Addresses parts = addresses;
@@ -131,27 +145,36 @@ class PieceProducts final : public Solution {
 
  private:
   const int64_t element_size_;
-  const int64_t one_;       // the bytes of the number 1, by which the sums are multiplied
-  int64_t piece_size_ = 1;  // the sums of one piece
-  int64_t pieces_;
+  const int64_t one_;   // the bytes of the number 1, by which the sums are multiplied
+  const int64_t sums_;  // of all pieces
+  const bool has_rest_;
   int64_t rest_offset_[3];  // of the last piece, which may be shorter, in bytes
-  bool has_rest_;
   std::unique_ptr<Solution> whole_, rest_, total_;
 };
 
 }  // namespace
 
-std::unique_ptr<Solution> solve_in_pieces(const Problem& problem) {
+void offer_pieces(const Work& work, Chooser& chooser) {
+  const Problem& problem = work.problem;
   const int64_t c_count = problem.batch.count * problem.rows.count * problem.columns.count, depth = problem.depth.count;
-  if (c_count > kMostElements || depth / kPieceDepth < kLeastPieces || problem.batch.rank == DimGroup::kMaximum)
-    return nullptr;
-  if (!problem.is_plain() || !computes_in_itself(problem.dtype) || are_dots(problem)) return nullptr;
+  if (c_count > kMostElements || depth / kPieceDepth < kLeastPieces || problem.batch.rank == DimGroup::kMaximum) return;
+  if (!problem.is_plain() || !computes_in_itself(problem.dtype) || are_dots(problem)) return;
   const int64_t wanted = std::min({depth / kPieceDepth, c_count * depth / kPieceWork, kMostSums / c_count});
   const int64_t longest = problem.depth.dims[longest_of(problem.depth)].size;
   const int64_t length = std::max<int64_t>(1, longest / std::max<int64_t>(1, wanted));
-  if (std::min(wanted, longest / length) < kLeastPieces) return nullptr;
-  auto solution = std::make_unique<PieceProducts>(problem, length);
-  return solution->has_solutions() ? std::move(solution) : nullptr;
+  if (std::min(wanted, longest / length) < kLeastPieces) return;
+  const Pieces pieces = cut(problem, length);
+  chooser.offer(
+      [&] {
+        const double share =
+            1 - static_cast<double>(pieces.rest) / static_cast<double>(problem.depth.dims[pieces.position].size);
+        return cost_by(offer_piece, Work(pieces.whole)) / share +
+               static_cast<double>(pieces.count * pieces.sums) * kCopyElement + kCopyOverhead;
+      },
+      [&]() -> std::unique_ptr<Solution> {
+        auto solution = std::make_unique<PieceProducts>(pieces);
+        return solution->has_solutions() ? std::move(solution) : nullptr;
+      });
 }
 
 }  // namespace oneflow::cpu

@@ -4,15 +4,13 @@
 #ifndef ONEFLOW_DEVICES_CPU_CONTRACT_REWRITE_LONG_H_
 #define ONEFLOW_DEVICES_CPU_CONTRACT_REWRITE_LONG_H_
 
-#include <memory>
-
-#include "contract/problem.h"
+#include "contract/strategy.h"
 
 namespace oneflow::cpu {
 
-// Returns NULL where C is large, the depth is short, the kernels do not compute in the dtype, or the elements of C are
-// dot products of contiguous vectors, which are cut into pieces elsewhere (see contract/direct/dots.h).
-std::unique_ptr<Solution> solve_in_pieces(const Problem& problem);
+// Takes no problem with a large C or a short depth, of a dtype that the kernels do not compute in, or of dot products
+// of contiguous vectors, which are cut into pieces elsewhere (see contract/direct/dots.h).
+void offer_pieces(const Work& work, Chooser& chooser);
 
 }  // namespace oneflow::cpu
 

@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "contract/current_layout.h"
 #include "contract/direct/direct.h"
-#include "contract/gemm/gemm.h"
 #include "contract/kernels.h"
 #include "contract/rewrite/parts.h"
 #include "plugin/emitted.h"
@@ -35,15 +35,12 @@ constexpr int64_t kVectorRun = 16;
 
 // Returns the cost of a problem with the operands in their current layout. Conversions are left out: they cost the same
 // in any layout.
-double cost_in_current_layout(const Problem& problem) {
+double cost_of_layout(const Problem& problem) {
   const of_dtype computed = contract_kernels(problem.dtype).dtype;
-  if (computed != problem.dtype) {
-    Problem converted = problem;
-    converted.dtype = computed;
-    return cost_in_current_layout(converted);
-  }
-  const Work work(problem);
-  return std::min(cost_directly(work), cost_by_packing(work));
+  if (computed == problem.dtype) return cost_in_current_layout(problem);
+  Problem converted = problem;
+  converted.dtype = computed;
+  return cost_in_current_layout(converted);
 }
 
 // Returns the largest of the operands that have a role.
@@ -139,7 +136,7 @@ std::optional<Arrangement> arrange(const Problem& problem, int role, Operand ord
     if (found.cost > most) return std::nullopt;
   }
   canonicalize(found.problem);
-  found.cost += cost_in_current_layout(found.problem);
+  found.cost += cost_of_layout(found.problem);
   if (found.cost > most) return std::nullopt;
   return found;
 }
@@ -289,7 +286,7 @@ std::unique_ptr<Solution> solve_rearranged(const Problem& problem, SolveInCurren
   // Dot products convert the elements that they copy.
   if (!computes_in_itself(problem.dtype) && std::min(problem.rows.count, problem.columns.count) <= kThin)
     return nullptr;
-  const double most = kWorthwhile * cost_in_current_layout(problem);
+  const double most = kWorthwhile * cost_of_layout(problem);
   if (most < Work(problem).least() + kCopyOverhead) return nullptr;
   if (auto whole = rearrange(problem, most, solve)) return whole;
   Problem varying = problem;  // the operands of a part are others each time

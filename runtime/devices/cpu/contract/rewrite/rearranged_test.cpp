@@ -30,7 +30,7 @@ int remaining_problems = 0;
 
 Solved solve_remaining(const Problem& problem) {
   ++remaining_problems;
-  auto solution = solve_directly(problem);
+  auto solution = solve_by(offer_directly, problem);
   if (!solution) solution = solve_by_packing(problem);
   return {std::move(solution), false};
 }
