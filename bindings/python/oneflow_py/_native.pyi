@@ -27,4 +27,3 @@ def _record_function(
     backward: Callable[..., Sequence[Tensor | None]],
     /,
 ) -> None: ...
-

@@ -15,15 +15,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from oneflow_py import _native as native
-from oneflow_py._native import (
-    HookHandle,
-    IndexOutOfRange,
-    InvalidArgument,
-    ShapeError,
-    Tensor,
-    TypeMismatch,
-    Unsupported,
-)
+from oneflow_py._native import HookHandle as HookHandle
+from oneflow_py._native import IndexOutOfRange, InvalidArgument, ShapeError, Tensor, TypeMismatch, Unsupported
 
 # ------------------------------------------------------------------------------------------------ modes
 

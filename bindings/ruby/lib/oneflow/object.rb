@@ -2,6 +2,7 @@
 
 require "weakref"
 
+# What the classes of records have in common.
 module OneFlow
   # Returns a Proc that calls a method of an object of a subclass, without keeping the object alive.
   def self.overriding(object, method)
