@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from codegen.definitions import Definitions, Function
 from codegen.dtypes import DTYPES
 from codegen.examples import ErrorCase, Example
-from codegen.language import Language
+from codegen.language import Language, LibraryFunction
 from codegen.model import Op
 from codegen.names import camel, known_words, source_files
 from codegen.objects.examples import Examples
@@ -136,6 +136,18 @@ class Js(Language):
             f"{leaf}Async" if all(map(typescript.is_async, function.overloads)) else None,
             f"{leaf}_" if function.in_place_overloads else None,
         )
+
+    # -- libraries of operators -----------------------------------------------------------------------------------
+
+    def library_function(self, function: Function) -> LibraryFunction:
+        offered = self._offered(function)
+        leaves = (name and name.rpartition(".")[2] for name in (offered.in_place_name, offered.async_name))
+        return LibraryFunction(function, offered.name, offered.leaf, *leaves)
+
+    def library_stub(self, library: Definitions) -> Output:
+        functions = [self._offered(function) for function in library.functions]
+        text = self._templates.render("library.d.ts.j2", functions=functions, sources=source_files(library.ops))
+        return Output(f"{library.space}.d.ts", text)
 
     # -- names ----------------------------------------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ import yaml
 from codegen.definitions import Definitions, Function
 from codegen.dtypes import DTYPES
 from codegen.examples import ErrorCase, Example
-from codegen.language import Language
+from codegen.language import Language, LibraryFunction
 from codegen.model import Op
 from codegen.names import identifier, source_files, with_parents
 from codegen.objects.examples import Examples
@@ -20,6 +20,7 @@ from codegen.objects.model import Member
 from codegen.printer import string
 from codegen.target import Output
 from codegen.targets.python import stubs, table, words
+from codegen.targets.python.documentation import help_text
 from codegen.targets.python.classes import PythonClasses, PythonExamples
 from codegen.targets.python.table import PythonFunction
 from codegen.targets.python.words import PYTHON, RESERVED
@@ -155,6 +156,33 @@ class Python(Language):
             return PYTHON.literal(example.gives)
         tail = "," if len(example.gives) == 1 else ""
         return f"({', '.join(map(PYTHON.literal, example.gives))}{tail})"
+
+    # -- libraries of operators -----------------------------------------------------------------------------------
+
+    def library_function(self, function: Function) -> LibraryFunction:
+        entry = self._entry(function)
+        text = help_text(self.public_names[function.name], function.overloads, self.public_names.__getitem__)
+        return LibraryFunction(
+            function,
+            self.public_name(function),
+            entry.name,
+            entry.in_place,
+            signature=table.signature(function.overloads),
+            documentation=text,
+        )
+
+    def library_stub(self, library: Definitions) -> Output:
+        public = self.public_names.__getitem__
+        entries = [PythonFunction(function, public, False) for function in library.functions]
+        templates = self.templates.add(functions=stubs.functions, in_place_functions=stubs.in_place_functions)
+        text = templates.render(
+            "library.pyi.j2",
+            space=library.space,
+            entries=entries,
+            result_types=self._result_types(entries),
+            sources=source_files(library.ops),
+        )
+        return Output(f"{library.space}.pyi", text)
 
     # -- names ----------------------------------------------------------------------------------------------------
 
