@@ -52,6 +52,7 @@ class Library:
     """The records of a library of operators, with all those that they may call."""
 
     space: str
+    location: Location  # of the namespace
     whole: Definitions
 
     @property
@@ -124,12 +125,15 @@ def load_library(folder: Path, root: Path) -> Library:
         report.add(other.location, f"a second namespace, after that at {spaces[0].location}")
     space = spaces[0] if spaces else _Space(folder.resolve().name, Location(files[0].as_posix(), 1, 1))
     own = [_in_space(part, space.name) for part in parts if isinstance(part, _Draft)]
-    built_in = [part for file, text in _texts(definition_files(root), root, report) for part in _drafts(text, file, report)]
-    _check_space(space, [part.op for part in built_in if isinstance(part, _Draft)], report)
+    built_in = [
+        part for file, text in _texts(definition_files(root), root, report) for part in _drafts(text, file, report)
+    ]
+    if not _fits(space, [part.op for part in built_in if isinstance(part, _Draft)], report):
+        raise DefinitionError(report.problems)
     whole = _complete([*built_in, *own], report, space.name)
     if report.problems:
         raise DefinitionError(report.problems)
-    return Library(space.name, replace(whole, space=space.name))
+    return Library(space.name, space.location, replace(whole, space=space.name))
 
 
 def _texts(paths: Iterable[Path], root: Path | None, report: Report) -> Iterator[tuple[str, str]]:
@@ -184,7 +188,10 @@ def _library_item(fields: Fields) -> _Draft | _Space | None:
         raise fields.keys[other].bad(f"a library of operators has no item '{other}', only records and its namespace")
     if objects.is_item(fields):
         raise Bad(fields.owner.location, "a library of operators has no classes, only records and its namespace")
+    named = fields.values.get("op")
     draft = _record(fields)
+    if draft and named and "." in draft.op.name:
+        raise named.bad("names in a library of operators have no dots: its namespace precedes them")
     if draft and not draft.op.kind.in_libraries:
         text = f"a library of operators has no {draft.op.kind.key} operators: they need functions written by hand"
         raise Bad(draft.op.location, text)
@@ -199,15 +206,18 @@ def _in_space(draft: _Draft, space: str) -> _Draft:
     return replace(draft, op=replace(draft.op, name=name, signature=signature, offered_as=others), space=space)
 
 
-def _check_space(space: _Space, built_in: list[Op], report: Report) -> None:
-    """Reports a namespace that no language can have, or that is taken."""
+def _fits(space: _Space, built_in: list[Op], report: Report) -> bool:
+    """Returns whether operators may have a namespace; reports one that is no name, or that is taken."""
     names = {op.name for op in built_in}
     taken = {*names, *(name.partition(".")[0] for name in names if "." in name)}
-    if not re.fullmatch(signatures.NAME, space.name):
+    if not signatures.NAME.fullmatch(space.name):
         text = f"the namespace '{space.name}' is not a name in snake_case: give one by an item `namespace:`"
-        report.add(space.location, text)
     elif space.name in taken:
-        report.add(space.location, f"the namespace '{space.name}' is a name of built-in operators")
+        text = f"the namespace '{space.name}' is a name of built-in operators"
+    else:
+        return True
+    report.add(space.location, text)
+    return False
 
 
 def _namespace(fields: Fields) -> _OtherNames | None:

@@ -84,9 +84,7 @@ def derive_gradients(
         kinds.append({a.name: _of_kind(op, a, each) for a, each in derived.items() if isinstance(each, Kind)})
         functions |= {each.full_name: [each] for each in kinds[-1].values()}
     parts = zip(definitions.ops, found, kinds, strict=True)
-    return {
-        op.full_name: _gradients(op, derived, own, seen_by(op, functions), report) for op, derived, own in parts
-    }
+    return {op.full_name: _gradients(op, derived, own, seen_by(op, functions), report) for op, derived, own in parts}
 
 
 def operator_table(definitions: Definitions) -> OperatorTable:

@@ -57,8 +57,8 @@ def build(folder: Path, out: Path, root: Path, compiler: Sequence[str] = ()) -> 
     definitions = library.definitions
     if not definitions.ops:
         raise TargetError(f"{folder} has no records of operators")
+    check_targets(library)
     parts = {name: part for name in discover.names() if (part := _part(name, library, root))}
-    _check(definitions)
     languages = discover.languages(library.whole)
     contents = Output(_CONTENTS, _contents(library, languages, parts))
     stubs = [language.library_stub(definitions) for language in languages]
@@ -84,11 +84,15 @@ def _part(name: str, library: Library, root: Path) -> LibraryPart | None:
     return discover.target(name, library.definitions).library_part(library.space, root)
 
 
-def _check(definitions: Definitions) -> None:
-    """Raises DefinitionError if a target rejects a record."""
+def check_targets(library: Library) -> None:
+    """Raises DefinitionError if a target rejects a record or the namespace."""
     problems: list[Problem] = []
     for name in discover.names():
-        problems += discover.target(name, definitions).problems(definitions)
+        target = discover.target(name, library.definitions)
+        problems += target.problems(library.definitions)
+        if library.space in target.reserved:
+            text = f"'{library.space}' is a reserved word of {target.title or target.name}"
+            problems.append(Problem(library.location, text))
     if problems:
         raise DefinitionError(problems)
 

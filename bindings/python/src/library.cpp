@@ -15,7 +15,6 @@ namespace {
 constexpr char kOps[] = "oneflow_py.ops";
 
 const of_type kAnyValue = {OF_TYPE_VALUE, false, "any", nullptr, 0, nullptr, nullptr};
-const of_type kPathType = {OF_TYPE_PATH, false, "str or path", nullptr, 0, nullptr, nullptr};
 const of_parameter kParameters[] = {{"path", &kAnyValue, true, false, OF_COLLECTS_NOTHING, nullptr}};
 const of_overload kOverload = {nullptr, kParameters, 1, 1, 1, nullptr, -1, -1, -1, -1, false, false, false};
 const of_public_function kLoadLibrary = {"load_library", nullptr, &kOverload, 1, false};
@@ -49,6 +48,19 @@ PyObject* module_of(const of_operator_library& library) {
   return module.release();
 }
 
+// Returns a path as bytes; raises and returns NULL for other values, and for one with a null byte.
+PyObject* path_bytes(PyObject* given) {
+  PyObject* path = nullptr;
+  if (PyUnicode_FSConverter(given, &path) != 0) return path;
+  if (PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_UnicodeError)) {
+    PyErr_Clear();
+    return raise(OF_INVALID_ARGUMENT, "load_library: path must not have a null byte");
+  }
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return nullptr;
+  PyErr_Clear();
+  return raise(OF_TYPE_MISMATCH, "load_library: path must be str or path, got " + type_name(given));
+}
+
 PyObject* load_library(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   CallContext context;
   context.names = keywords;
@@ -61,12 +73,13 @@ PyObject* load_library(PyObject*, PyObject* const* args, Py_ssize_t count, PyObj
   if (!check(of_bind_function(&kLoadLibrary, OF_CALLED_AS_FUNCTION, &python_language, &context, values.data(),
                               static_cast<size_t>(count), names.data(), names.size(), &arguments)))
     return nullptr;
-  const of_native given = arguments->natives[0];
+  PyObject* given = static_cast<PyObject*>(arguments->natives[0]);
   of_arguments_release(arguments);
-  of_data path{};
-  if (!check(of_convert("load_library", "path", &kPathType, &python_language, &context, given, &path))) return nullptr;
+  const Ref path(path_bytes(given));
+  if (!path) return nullptr;
+  const char* text = PyBytes_AS_STRING(path.get());
   const of_operator_library* library = nullptr;
-  const of_status status = run_unlocked([&] { return of_load_library(path.as.text, &library); });
+  const of_status status = run_unlocked([&] { return of_load_library(text, &library); });
   return check(status) ? module_of(*library) : nullptr;
 }
 

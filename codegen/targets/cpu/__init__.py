@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from codegen.compute_types import COMPLEX
 from codegen.definitions import Definitions
@@ -17,7 +18,7 @@ from codegen.kernels import SPELLED, FoldLoops, Kernel, ReductionKernel, Setting
 from codegen.kinds.kernels import computed
 from codegen.model import Op
 from codegen.names import identifier, source_files
-from codegen.target import LibraryPart, Output, Target, Unit
+from codegen.target import LibraryPart, Output, Target
 from codegen.targets.cpu.library import library_units
 from codegen.targets.cpu.printing import CpuPrinter
 

@@ -20,8 +20,8 @@ from codegen.objects.model import Member
 from codegen.printer import string
 from codegen.target import Output
 from codegen.targets.python import stubs, table, words
-from codegen.targets.python.documentation import help_text
 from codegen.targets.python.classes import PythonClasses, PythonExamples
+from codegen.targets.python.documentation import help_text
 from codegen.targets.python.table import PythonFunction
 from codegen.targets.python.words import PYTHON, RESERVED
 
@@ -97,6 +97,8 @@ class Python(Language):
             )
             folder = "/".join((FOLDER, "oneflow_py", *filter(None, namespace.split("."))))
             yield Output(f"{folder}/__init__.pyi", text)
+        text = templates.render("ops.pyi.j2", sources=sources)
+        yield Output(f"{FOLDER}/oneflow_py/ops/__init__.pyi", text)
         for source in sources:
             ops = [op for op in definitions.ops if op.location.file == source]
             tests = [test for op in ops for test in self._tests(op)]
