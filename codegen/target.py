@@ -51,7 +51,7 @@ class LibraryPart:
 
     outputs: tuple[Output, ...]
     units: tuple[Unit, ...]
-    folders: tuple[str, ...] = ()  # with headers, relative to both roots
+    folders: tuple[str, ...] = ()  # with headers for its units, relative to both roots
     libraries: tuple[Path, ...] = ()  # what is linked
     kernels: str | None = None  # the C++ function that finds the kernels for devices of the target's name
 

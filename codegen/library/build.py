@@ -7,7 +7,7 @@ import shlex
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +33,7 @@ _COMPILE = (
 )  # fmt: skip
 _LINK = ("-shared", "-Wl,--no-undefined", "-Wl,-z,now,-z,nodelete", "-Wl,--gc-sections", "-s")
 _EXPORTS = "{ global: oneflow_operator_library; oneflow_open_operator_library; local: *; };\n"
+_FOLDERS = ("runtime", "runtime/include")  # with headers, for all parts
 _CONTENTS = "runtime/generated/library_contents.cpp"
 
 
@@ -140,30 +141,26 @@ def _compiler() -> list[str]:
 
 def _compile(space: str, parts: list[LibraryPart], sources: Path, root: Path, compiler: Sequence[str]) -> Path:
     """Returns the shared library of these parts, whose generated sources are in a folder."""
-    folders = dict.fromkeys(folder for part in parts for folder in part.folders)
-    # Generated headers come first: a library may have the name of a file of records of oneflow.
-    includes = [f"-I{folder}" for folder in folders] + [f"-I{root / folder}" for folder in folders] + ["-I."]
     defined = f'-DONEFLOW_FINGERPRINT="{fingerprint(root)}"'
 
-    def run(unit: Unit) -> str:
+    def run(unit: Unit, folders: tuple[str, ...]) -> str:
         source = unit.source if (sources / unit.source).exists() else str(root / unit.source)
         made = f"{unit.object}.o"
+        # Generated headers come first: a library may have the name of a file of records of oneflow.
+        both = (*folders, *_FOLDERS)
+        includes = ["-I.", *(f"-I{folder}" for folder in both), *(f"-I{root / folder}" for folder in both)]
         _run([*compiler, *_COMPILE, *unit.options, defined, *includes, "-c", source, "-o", made], sources)
         return made
 
-    units = [*_units(parts), Unit(_CONTENTS, "contents", ("-Os",))]
+    units = [(unit, part.folders) for part in parts for unit in part.units]
+    units.append((Unit(_CONTENTS, "contents", ("-Os",)), ()))
     with ThreadPoolExecutor(os.cpu_count()) as threads:
-        objects = list(threads.map(run, units))
+        objects = list(threads.map(run, *zip(*units, strict=True)))
     (sources / "exports.map").write_text(_EXPORTS, encoding="utf-8")
     linked = [str(library) for part in parts for library in part.libraries]
     name = f"{space}.so"
     _run([*compiler, *_LINK, "-Wl,--version-script=exports.map", *objects, *linked, "-o", name], sources)
     return sources / name
-
-
-def _units(parts: list[LibraryPart]) -> Iterator[Unit]:
-    for part in parts:
-        yield from part.units
 
 
 def _run(command: Sequence[str], folder: Path) -> None:

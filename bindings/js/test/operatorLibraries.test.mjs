@@ -67,7 +67,9 @@ test('gradients and graphs', () => {
 test('errors', () => {
   const x = flow.tensor([1, 2]);
   const fails = (Class, text, call) => checkFailure(call, Class, text);
-  const mismatch = (text, ...args) => fails(flow.TypeMismatch, `myOps.doubleAdd: ${text}`, () => myOps.doubleAdd(...args));
+  const mismatch = (text, ...args) => {
+    fails(flow.TypeMismatch, `myOps.doubleAdd: ${text}`, () => myOps.doubleAdd(...args));
+  };
   mismatch('other must be Tensor or number, got string', x, 'x');
   mismatch('missing argument other', x);
   mismatch('unknown argument width', x, 1, {width: 2});

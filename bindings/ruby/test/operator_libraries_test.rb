@@ -37,7 +37,7 @@ class OperatorLibrariesTest < OneFlowTest
     assert_equal [[1.0, 2.0], [3.0, 4.0]], my_ops.split_halves([1.0, 2.0, 3.0, 4.0]).map(&:to_a)
     assert_equal [[0, 1], [4, 9]], my_ops.squares(2, 2, dtype: :int64).to_a
     out = OneFlow.empty([2])
-    assert_same out, my_ops.double_add([1.0, 2.0], 1, out: out)
+    assert_same out, my_ops.double_add([1.0, 2.0], 1, out:)
     assert_gives [3.0, 5.0], out
     assert_predicate my_ops.squares([2], requires_grad: true), :requires_grad?
   end
@@ -65,7 +65,9 @@ class OperatorLibrariesTest < OneFlowTest
       my_ops.double_add(x, "x")
     end
     assert_error(OneFlow::TypeMismatch, "MyOps.double_add: missing argument other") { my_ops.double_add(x) }
-    assert_error(OneFlow::TypeMismatch, "MyOps.double_add: unknown argument width") { my_ops.double_add(x, 1, width: 2) }
+    assert_error(OneFlow::TypeMismatch, "MyOps.double_add: unknown argument width") do
+      my_ops.double_add(x, 1, width: 2)
+    end
     assert_error(OneFlow::ShapeError, "MyOps.rms_norm: input must have at least 1 dimension, got 0") do
       my_ops.rms_norm(tensor(1.0), x)
     end

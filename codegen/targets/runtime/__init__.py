@@ -57,7 +57,7 @@ class Runtime(Target):
             outputs.append(self._maps([family]))
             sources.append("runtime/generated/maps.cpp")
         units = (Unit(source, Path(source).stem, _OPTIONS) for source in sources)
-        return LibraryPart(tuple(outputs), tuple(units), ("runtime", "runtime/include"))
+        return LibraryPart(tuple(outputs), tuple(units))
 
     def _family(self, family: Family) -> Iterator[Output]:
         yield Output(f"runtime/generated/{family.name}.cpp", self.templates.render("family.cpp.j2", family=family))
