@@ -154,7 +154,7 @@ def _compile(space: str, parts: list[LibraryPart], sources: Path, root: Path, co
 
     units = [(unit, part.folders) for part in parts for unit in part.units]
     units.append((Unit(_CONTENTS, "contents", ("-Os",)), ()))
-    with ThreadPoolExecutor(os.cpu_count()) as threads:
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as threads:
         objects = list(threads.map(run, *zip(*units, strict=True)))
     (sources / "exports.map").write_text(_EXPORTS, encoding="utf-8")
     linked = [str(library) for part in parts for library in part.libraries]

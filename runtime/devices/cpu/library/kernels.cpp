@@ -1,7 +1,9 @@
 // Compiled into each library of operators: the lookup of its kernels for the CPU. They are run by the drivers of this
 // backend, for which the library asks the device's table.
-#include "dispatch/loaded_operators.h"
 #include "generated/tables.h"  // of the library
+
+#include <atomic>
+
 #include "plugin/drivers.h"
 #include "plugin/emitted_tables.h"
 
@@ -45,7 +47,7 @@ const Emitted emitted;  // made when the library is loaded: no thread forks mean
 
 }  // namespace
 
-extern KernelFinder find_library_kernel;
+// A KernelFinder of dispatch/loaded_operators.h.
 of_status find_library_kernel(const of_device_table& table, of_device device, const char* name, uint64_t kernel_id,
                               of_dtype compute, of_kernel_entry* entry) noexcept {
   const KernelEntry* found = emitted.find(name, compute);

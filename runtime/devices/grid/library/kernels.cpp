@@ -1,9 +1,9 @@
 // Compiled into each library of operators: the lookup of its kernels for a grid device. They are run by the drivers of the
 // backend, for which the library asks the device's table.
+#include <atomic>
 #include <string_view>
 
 #include "../drivers.h"
-#include "dispatch/loaded_operators.h"
 #include "generated/tables.h"  // of the library
 
 namespace oneflow::grid {
@@ -52,7 +52,7 @@ of_status run(const Scan& entry, const ScanKernels& kernels, const of_kernel_con
 }
 of_status run_copy(int input, const of_kernel_context& context) { return current().copy(input, context); }
 
-extern KernelFinder find_library_kernel;
+// A KernelFinder of dispatch/loaded_operators.h.
 of_status find_library_kernel(const of_device_table& table, of_device device, const char* name, uint64_t kernel_id,
                               of_dtype compute, of_kernel_entry* entry) noexcept {
   of_kernel found = nullptr;
