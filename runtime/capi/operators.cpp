@@ -191,7 +191,5 @@ of_status of_fallback_at(size_t position, of_op* op, uint64_t* calls) {
 }
 
 void of_reset_fallbacks(void) {
-  guard([] {
-    for_each_operator([](const Operator& op) { op.reset_fallbacks(); });
-  });
+  guard([] { for_each_operator([](const Operator& op) { op.reset_fallbacks(); }); });
 }

@@ -129,10 +129,10 @@ Kernel Operator::find_kernel(int variant, of_dtype compute, of_device device) co
   if (schema_.match.argument >= 0) name.append(":").append(schema_.match.values[variant]);
   of_kernel_entry entry{sizeof(entry), nullptr, nullptr};
   KernelFinder* const loaded = find_loaded_kernels(*this, table.name);
-  const of_status status =
-      loaded ? loaded(table, device, name.c_str(), schema_.kernel_id, compute, &entry)
-      : table.find_kernel ? table.find_kernel(device, name.c_str(), schema_.kernel_id, compute, &entry)
-                          : OF_UNSUPPORTED;
+  const of_status status = loaded ? loaded(table, device, name.c_str(), schema_.kernel_id, compute, &entry)
+                           : table.find_kernel
+                               ? table.find_kernel(device, name.c_str(), schema_.kernel_id, compute, &entry)
+                               : OF_UNSUPPORTED;
   if (status == OF_UNSUPPORTED)
     clear_device_error();
   else

@@ -25,8 +25,8 @@ const of_library_function& record_of(const Call& call) { return *call.external<o
 
 of_manner manner_of(const Call& call) { return call.boolean(1) ? OF_CALLED_IN_PLACE : OF_CALLED_AS_FUNCTION; }
 
-// Binds the arguments of a call: from the position 3 on, of which the last ones have the names in the array before them.
-// The context must outlive them.
+// Binds the arguments of a call: from the position 3 on, of which the last ones have the names in the array before
+// them. The context must outlive them.
 Arguments bind(const Call& call, CallContext& context) {
   const std::vector<std::string> texts = call.strings(2);
   std::vector<const char*> names;
@@ -61,9 +61,8 @@ Napi::Value with_names(Napi::Array results, const of_overload& overload) {
 Napi::Value new_results(Environment& environment, const of_overload& overload, of_value* results) {
   const Napi::Env env = environment.env();
   if (overload.gives_list) {
-    auto tensors = array_of(env, static_cast<size_t>(results[0].count), [&](uint32_t i) {
-      return wrap(environment, of_tensor_retain(results[0].as.tensors[i]));
-    });
+    auto tensors = array_of(env, static_cast<size_t>(results[0].count),
+                            [&](uint32_t i) { return wrap(environment, of_tensor_retain(results[0].as.tensors[i])); });
     of_value_release(&results[0]);
     return tensors;
   }
@@ -207,8 +206,8 @@ Napi::Value load_library(const Call& call) {
   found.Set("path", library->path);
   found.Set("nameSpace", language->name_space);
   found.Set("words", language->words != nullptr ? language->words : "");
-  found.Set("functions", array_of(env, language->function_count,
-                                  [&](uint32_t i) { return describe(env, language->functions[i]); }));
+  found.Set("functions",
+            array_of(env, language->function_count, [&](uint32_t i) { return describe(env, language->functions[i]); }));
   return found;
 }
 

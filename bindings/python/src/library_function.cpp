@@ -118,8 +118,7 @@ class Call {
     if (overload.gives_list) return list();
     if (overload.result_count == 1) {
       Ref result(wrap(arguments_->results[0].as.tensor));
-      if (result && arguments_->requires_grad &&
-          !check(of_tensor_set_requires_grad(handle_of(result.get()), true)))
+      if (result && arguments_->requires_grad && !check(of_tensor_set_requires_grad(handle_of(result.get()), true)))
         return nullptr;
       return result.release();
     }

@@ -92,8 +92,8 @@ int execute(PyObject* module) {
   const Ref done(guarded([=] {
     if (!add_errors(module) || !add_dtypes(module) || !add_device_type(module) || !add_classes(module) ||
         !add_tensor_type(module) || !add_operators(module) || !add_expression_type(module) || !resolve_number_slots() ||
-        !add_functions(module) || !add_array_priority() || !add_constants(module) || !add_extension_api(module) || !add_libraries(module) ||
-        PyModule_AddStringConstant(module, "__version__", of_version()) != 0) {
+        !add_functions(module) || !add_array_priority() || !add_constants(module) || !add_extension_api(module) ||
+        !add_libraries(module) || PyModule_AddStringConstant(module, "__version__", of_version()) != 0) {
       throw nb::python_error();
     }
     add_gradient_functions(module);

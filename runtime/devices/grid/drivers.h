@@ -7,7 +7,8 @@
 namespace oneflow::grid {
 
 struct Drivers {
-  of_status (*elementwise)(const Elementwise& entry, const ElementwiseKernels& kernels, const of_kernel_context& context);
+  of_status (*elementwise)(const Elementwise& entry, const ElementwiseKernels& kernels,
+                           const of_kernel_context& context);
   of_status (*gather)(const Gather& entry, const GatherKernels& kernels, const of_kernel_context& context);
   of_status (*generator)(const Generator& entry, const GeneratorKernels& kernels, const of_kernel_context& context);
   of_status (*reduction)(const Reduction& entry, const ReductionKernels& kernels, const of_kernel_context& context);

@@ -1,9 +1,8 @@
 // Compiled into each library of operators: the lookup of its kernels for the CPU. They are run by the drivers of this
 // backend, for which the library asks the device's table.
-#include "generated/tables.h"  // of the library
-
 #include <atomic>
 
+#include "generated/tables.h"  // of the library
 #include "plugin/drivers.h"
 #include "plugin/emitted_tables.h"
 
@@ -53,7 +52,7 @@ of_status find_library_kernel(const of_device_table& table, of_device device, co
   const KernelEntry* found = emitted.find(name, compute);
   if (!found || found->kernel_id != kernel_id) return OF_UNSUPPORTED;
   if (!find_drivers<ElementwiseKernel, CopyKernel, GeneratorKernel, ReductionKernel, ScanKernel, GatherKernel>(table,
-                                                                                                            device))
+                                                                                                               device))
     return OF_UNSUPPORTED;
   entry->function = found->run;
   entry->user = const_cast<void*>(found->kernel);

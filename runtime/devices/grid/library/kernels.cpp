@@ -1,5 +1,5 @@
-// Compiled into each library of operators: the lookup of its kernels for a grid device. They are run by the drivers of the
-// backend, for which the library asks the device's table.
+// Compiled into each library of operators: the lookup of its kernels for a grid device. They are run by the drivers of
+// the backend, for which the library asks the device's table.
 #include <atomic>
 #include <string_view>
 
