@@ -88,6 +88,8 @@ class Member:
     only_here: tuple[str, ...] = ()  # the parameters that promise variants lack
     is_property: bool = False
     by_hand: bool = False  # whether each language writes it: the record only declares it
+    of_tensors: bool = False  # whether it is a method of tensors; the tensor is the first parameter
+    is_overridable: bool = False  # whether the library calls the method of a subclass that overrides it
     is_async: bool = False  # whether this is the promise variant of a member
     setter: Member | None = None  # of a property
     absent: Mapping[str, str] = field(default_factory=dict)  # what C gets for an argument that is None, by parameter
@@ -114,6 +116,11 @@ class Member:
     def has_receiver(self) -> bool:
         """Returns whether it is called on an object."""
         return bool(self.owner) and not self.is_create and not self.constant
+
+    @property
+    def as_called(self) -> Member:
+        """Returns the member as it is called: a method of tensors without the tensor."""
+        return replace(self, parameters=self.parameters[1:]) if self.of_tensors else self
 
     @property
     def promised(self) -> Member | None:
@@ -231,6 +238,7 @@ class Objects:
     records: tuple[Record, ...] = ()
     constants: tuple[Constant, ...] = ()
     functions: tuple[Member, ...] = ()
+    tensor_methods: tuple[Member, ...] = ()  # what tensors have besides operators
 
     @cached_property
     def classes_by_name(self) -> Mapping[str, Class]:
@@ -249,7 +257,7 @@ class Objects:
         for each in self.classes:
             for member in (*each.members, *each.context):
                 found[member.implementation] = member
-        for function in self.functions:
+        for function in (*self.functions, *self.tensor_methods):
             found.setdefault(function.implementation, function)
         return tuple(found.values())
 
@@ -268,5 +276,5 @@ class Objects:
         """Returns the definition files."""
         locations = [each.location for each in self.classes]
         locations += [each.location for each in self.records]
-        locations += [each.location for each in self.functions]
+        locations += [each.location for each in (*self.functions, *self.tensor_methods)]
         return tuple(sorted({each.file for each in locations}))

@@ -17,6 +17,8 @@ _HANDLE = re.compile(r"of_[a-z0-9_]+|[A-Z][A-Za-z0-9]*")
 _PUBLIC = re.compile(r"_*[a-z][a-z0-9]*(_[a-z0-9]+)*(_*|\?)")
 _C_NAME = re.compile(r"of_[a-z0-9_]+")
 _HEADER = re.compile(r"oneflow/[a-z0-9_]+\.h")
+_OVERRIDABLE = "A subclass can override the method: the library then calls that of the subclass."
+_RETURNED_BY_OVERRIDES = ("None", "bool", "int", "float", "str", "dtype", "device", "Tensor")
 
 Item = Class | Constant | Member | Record
 
@@ -57,6 +59,8 @@ def _class(fields: Fields) -> Class | None:
         return None
     if ("create" in fields.keys) == ("made_by" in fields.keys):
         raise fields.owner.bad("a class has either the key 'create' or 'made_by'")
+    if handle.startswith("of_") and any(each.is_overridable for each in methods):
+        raise fields.keys["handle"].bad("a class with overridable methods has a class of runtime/objects as its handle")
     return Class(
         name=name,
         handle=handle,
@@ -196,6 +200,7 @@ def _member(fields: Fields, owner: str, key: str) -> Member | None:
     constant = fields.optional("of", lambda f: f.name(_NAME), "") if key == "function" else ""
     method = fields.optional("method", lambda f: f.name(_NAME), "") if constant else ""
     by_hand = fields.optional("by_hand", lambda f: f.boolean, False)
+    is_overridable = fields.optional("overridable", lambda f: f.boolean, False) if key == "method" else False
     calls = fields.optional("calls", lambda f: f.name(_C_NAME, "a function of the C API"), "")
     runs = fields.optional("runs", lambda f: f.name(_NAME), "")
     work = fields.optional("work", lambda f: f.name(_NAME), "")
@@ -215,6 +220,8 @@ def _member(fields: Fields, owner: str, key: str) -> Member | None:
         raise fields.owner.bad("expected one of the keys 'calls', 'runs' and 'by_hand'")
     if key == "new" and owner and (name, str(result)) != (owner, SELF):
         raise fields.values[key].bad(f"expected the signature '{owner}(...) -> {SELF}'")
+    if is_overridable and str(result).removesuffix("?") not in _RETURNED_BY_OVERRIDES:
+        raise fields.values[key].bad(f"an overridable method returns one of {', '.join(_RETURNED_BY_OVERRIDES)}")
     member = Member(
         name=name,
         parameters=tuple(replace(each, summary=about.get(each.name, "")) for each in parameters),
@@ -223,7 +230,7 @@ def _member(fields: Fields, owner: str, key: str) -> Member | None:
         calls=calls,
         runs=runs,
         location=fields.owner.location,
-        description=description,
+        description="\n\n".join(filter(None, (description.strip(), _OVERRIDABLE if is_overridable else ""))),
         work=work,
         says=says,
         block=block,
@@ -231,6 +238,8 @@ def _member(fields: Fields, owner: str, key: str) -> Member | None:
         only_here=only_here,
         is_property=key == "property",
         by_hand=by_hand,
+        of_tensors=key == "tensor_method",
+        is_overridable=is_overridable,
         absent=absent,
         names=names,
         renamed=renamed,
@@ -269,6 +278,10 @@ def _function(fields: Fields) -> Member | None:
     return _member(fields, "", "function")
 
 
+def _tensor_method(fields: Fields) -> Member | None:
+    return _member(fields, "", "tensor_method")
+
+
 def _signature(field: Field) -> tuple[str, tuple[Parameter, ...], ObjectType]:
     text = field.text
     try:
@@ -277,7 +290,13 @@ def _signature(field: Field) -> tuple[str, tuple[Parameter, ...], ObjectType]:
         raise text.bad(error) from None
 
 
-_READERS = {"class": _class, "record": _record, "constant": _constant, "function": _function}
+_READERS = {
+    "class": _class,
+    "record": _record,
+    "constant": _constant,
+    "function": _function,
+    "tensor_method": _tensor_method,
+}
 
 
 def complete(items: Iterable[Item], report: Report) -> Objects:
@@ -316,7 +335,8 @@ def complete(items: Iterable[Item], report: Report) -> Objects:
                 report.add(function.location, f"'{function.constant}' has no method '{function.method}'")
             else:
                 completed.append(replace(function, owner=method.owner, calls=method.calls, runs=method.runs))
-    return Objects(classes, records, constants, tuple(completed))
+    plain = tuple(each for each in completed if not each.of_tensors)
+    return Objects(classes, records, constants, plain, tuple(each for each in completed if each.of_tensors))
 
 
 def _types(

@@ -92,6 +92,8 @@ class ClassWords(ABC):
         if member.is_create:
             return self.qualified(self.objects.classes_by_name[member.owner].namespace, member.owner)
         name = self.public_name(member)
+        if member.of_tensors:
+            return f"tensor.{name}"
         if member.has_receiver:
             return f"{member.owner.lower()}.{name}"
         return self.qualified(member.namespace, name)
@@ -114,7 +116,7 @@ class Table:
     def members(self) -> tuple[Member, ...]:
         """Returns the rows of the table of methods: constructors, methods and functions."""
         of_classes = [member for each in self.objects.classes for member in each.members]
-        plain = (*of_classes, *self.objects.functions)
+        plain = (*of_classes, *self.objects.functions, *self.objects.tensor_methods)
         contexts = (member for each in self.objects.classes for member in each.context)
         return (*plain, *filter(None, (each.promised for each in plain if self.has_promises)), *contexts)
 
@@ -148,7 +150,7 @@ class Table:
     def calls(self) -> str:
         """Returns all members that users call as JSON, for tests of hostile calls."""
         contexts = [member for each in self.objects.classes for member in each.context]
-        called = [json.dumps(self._call(each)) for each in self.members if each not in contexts]
+        called = [json.dumps(self._call(each)) for each in self.members if each not in contexts and not each.of_tensors]
         rows = [json.dumps(banner(self.objects.sources)), *called]
         return "[" + ",\n".join(rows) + "]\n"
 

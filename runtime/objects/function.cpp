@@ -2,6 +2,8 @@
 
 #include <exception>
 
+#include "base/error.h"
+
 namespace oneflow::objects {
 namespace {
 
@@ -42,7 +44,8 @@ void Function::call(std::span<const of_data> arguments, const Receive& receive) 
   const of_status status =
       language_.call(held_, arguments.data(), static_cast<uint32_t>(arguments.size()), forward, &receiver);
   if (receiver.thrown) std::rethrow_exception(receiver.thrown);
-  if (status != OF_OK) throw Raised();
+  if (status == OF_INTERRUPTED) throw Raised();
+  if (status != OF_OK) throw Error(status, of_last_error());
 }
 
 }  // namespace oneflow::objects

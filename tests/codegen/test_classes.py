@@ -98,6 +98,10 @@ WRONG = [
     ("count -> int", "count -> Strp[]", "x.yaml:9:5: count: unknown type 'Strp'; did you mean 'Step'?"),
     ("int before", "itn before", "x.yaml:16:3: Step: unknown type 'itn'; did you mean 'int'?"),
     ("type: Counter", "type: Countr", "x.yaml:20:3: default_counter: unknown type 'Countr'; did you mean 'Counter'?\nx.yaml:24:3: 'default_counter' has no method 'add'"),
+    # methods that subclasses override
+    (ABOUT, ABOUT + "    overridable: true\n", "x.yaml:12:13: an overridable method returns one of None, bool, int, float, str, dtype, device, Tensor"),
+    (ADD, ADD.replace('self"', 'int"\n    overridable: true'), "x.yaml:2:3: a class with overridable methods has a class of runtime/objects as its handle"),
+    ("    calls: of_counter_count\n", "    calls: of_counter_count\n    overridable: true\n", "x.yaml:11:5: unknown key 'overridable'"),
     # names of parameters, fields and members
     ("{amount: how", "{amont: how", "x.yaml:15:17: unknown parameter 'amont'; did you mean 'amount'?"),
     (ABOUT, "    arguments: [amount]\n", "x.yaml:15:16: expected a mapping, got a list"),

@@ -28,6 +28,7 @@ SAMPLES = {
     "int": 1, "word": 1, "positive": 1, "bool": True, "float": 0.5, "str": "a", "path": "/nowhere/x", "size": 1,
     "range": range(1, 3), "function": lambda x: x, "nested": [TENSOR], "array": TENSOR, "Tensor": TENSOR, "any": None,
     "RandomState": (1, 2), "Graph": GRAPH, "Profile": PROFILE, "TensorFile": FILE_OF_TENSORS,
+    "HookHandle": flow.ones([2], requires_grad=True).register_hook(lambda grad: grad),
     "Stream": flow.default_stream(), "Event": flow.Event("accel:0"),
     "Rule": flow.graph.rule(lambda x: x + 0, lambda x: x, [TENSOR]),
 }  # fmt: skip

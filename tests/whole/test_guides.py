@@ -18,6 +18,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SEVERAL_RESULTS = ROOT / "tests" / "codegen" / "fixtures" / "opdefs" / "several_results.yaml"
+FIXTURES = Path(__file__).parent / "fixtures"
 EXPECTED = [4.0, 1.5, 4.0, 1.5]
 COMPILES = os.environ.get("ONEFLOW_VECTORS") == "all"
 compiled = pytest.mark.skipif(not COMPILES, reason="make test-long compiles what the guides add")
@@ -80,6 +81,10 @@ def scratch(tmp_path_factory: pytest.TempPathFactory) -> Path:
     follow(clone, "type")
     follow(clone, "kind")
     follow(clone, "class")
+    shutil.copy(FIXTURES / "walk.yaml", clone / "opdefs" / "classes")
+    for name in ("walk.h", "walk.cpp"):
+        shutil.copy(FIXTURES / name, clone / "runtime" / "objects")
+    commit(clone, "a class whose methods are overridden")
 
     guide = (ROOT / "docs" / "guides" / "add-an-operator.md").read_text()
     record = re.search(r"```yaml\n(.*?)```", guide, re.DOTALL)
@@ -130,6 +135,114 @@ def test_programs_with_a_new_class_print_their_comments(scratch: Path, fence: st
     else:
         command = [*PROGRAMS["js" if fence == "javascript" else fence][:-1], text]
     assert run(command, scratch / "bindings" / "js" if fence == "javascript" else scratch).splitlines() == expected
+
+
+OVERRIDING = {
+    "python": """
+import oneflow_py as flow
+
+class Strides(flow.Walk):
+    def __init__(self, length):
+        super().__init__(1)
+        self.length = length
+    def step(self, position):
+        if position > 100:
+            raise KeyError(position)
+        return super().step(position) + self.length - 1
+    def mark(self, canvas):
+        return canvas * 2
+
+class Wrong(flow.Walk):
+    def step(self, position):
+        return "far"
+
+print(flow.Walk(1).go(3), Strides(10).go(3), Strides(10).paint(flow.tensor([1.5]), 3).tolist())
+for walk in (Strides(60), Wrong()):
+    try:
+        walk.go(3)
+    except Exception as error:
+        print(type(error).__name__, error)
+print(Strides(10).go(3))
+""",
+    "js": """
+const flow = require('oneflow-js');
+
+class Strides extends flow.Walk {
+  constructor(length) {
+    super(1);
+    this.length = length;
+  }
+  step(position) {
+    if (position > 100) throw new RangeError(position);
+    return super.step(position) + this.length - 1;
+  }
+  mark(canvas) {
+    return canvas.mul(2);
+  }
+}
+class Wrong extends flow.Walk {
+  step() {
+    return 'far';
+  }
+}
+console.log(new flow.Walk(1).go(3), new Strides(10).go(3),
+  JSON.stringify(new Strides(10).paint(flow.tensor([1.5]), 3).toArray()));
+for (const walk of [new Strides(60), new Wrong()]) {
+  try { walk.go(3); } catch (error) { console.log(error.name, error.message); }
+}
+console.log(new Strides(10).go(3));
+new Strides(10).goAsync(3).catch((error) => console.log(error.message));
+""",
+    "ruby": """
+require 'oneflow'
+
+class Strides < OneFlow::Walk
+  def initialize(length)
+    super(1)
+    @length = length
+  end
+  def step(position)
+    raise KeyError, position.to_s if position > 100
+    super + @length - 1
+  end
+  def mark(canvas) = canvas * 2
+end
+class Wrong < OneFlow::Walk
+  def step(position) = "far"
+end
+puts "#{OneFlow::Walk.new(1).go(3)} #{Strides.new(10).go(3)} " +
+  Strides.new(10).paint(OneFlow.tensor([1.5]), 3).to_a.to_s
+[Strides.new(60), Wrong.new].each do |walk|
+  walk.go(3)
+rescue StandardError => error
+  puts "#{error.class} #{error.message}"
+end
+puts Strides.new(10).go(3)
+""",
+}
+PRINTED_OF_OVERRIDING = {
+    "python": ["4 31 [12.0]", "KeyError 121", "TypeMismatch step: the result must be int, got str", "31"],
+    "js": [
+        "4 31 [12]",
+        "RangeError 121",
+        "TypeMismatch step: the result must be integer, got string",
+        "31",
+        "a JavaScript function runs only on the thread that it was made on",
+    ],
+    "ruby": [
+        "4 31 [12.0]",
+        "KeyError 121",
+        "OneFlow::TypeMismatch step: the result must be Integer, got String",
+        "31",
+    ],
+}
+
+
+@compiled
+@pytest.mark.parametrize("language", OVERRIDING)
+def test_the_library_calls_methods_that_subclasses_override(scratch: Path, language: str) -> None:
+    where = scratch / "bindings" / "js" if language == "js" else scratch
+    assert run([*PROGRAMS[language][:-1], OVERRIDING[language]], where).splitlines() == PRINTED_OF_OVERRIDING[language]
 
 
 FADE = {

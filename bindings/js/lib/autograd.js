@@ -189,20 +189,6 @@ function hessian(fn, inputs, options) {
 
 // ------------------------------------------------------------------------------------------------ hooks and functions
 
-/** Makes backward passes call `hook(grad)`. Returns an object whose remove() ends that. */
-function registerHook(tensor, hook) {
-  checkFunction('registerHook', 'hook', hook);
-  const external = native.addHook(liveSlot(tensor, 'registerHook'), (slot) => {
-    const result = hook(wrapSlot(slot));
-    if (result === undefined || result === null) return 0;
-    if (!isTensor(result)) {
-      throw makeError('TypeMismatch', `registerHook: a hook must return Tensor or nothing, got ${describe(result)}`);
-    }
-    return liveSlot(result, 'registerHook');
-  }, tensor);
-  return {remove: () => native.removeHook(external)};
-}
-
 /** What forward() keeps for backward(). */
 class Context {
   #saved = [];
@@ -404,10 +390,6 @@ const methods = {
     const [root] = slots('backwardAsync', [this]);
     const [gradient] = slots('backwardAsync', grads);
     await native.backwardAsync(root, gradient, retainGraph ?? createGraph, createGraph, this, grads);
-  },
-
-  registerHook(hook) {
-    return registerHook(this, hook);
   },
 };
 

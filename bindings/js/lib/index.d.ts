@@ -2,7 +2,7 @@
 
 /** The hand-written part of oneflow-js. The operators are declared in generated/index.d.ts. */
 
-import type {graph, OperatorCost} from '../generated/classes.js';
+import type {graph, HookHandle, OperatorCost} from '../generated/classes.js';
 
 /** The name of an element type. */
 export type DType =
@@ -253,7 +253,7 @@ export class Tensor<D extends DType = any> implements Iterable<Tensor<D>> {
   backwardAsync(gradient?: Tensor | null, options?: BackwardOptions): Promise<void>;
   backwardAsync(options?: BackwardOptions & {gradient?: Tensor | null}): Promise<void>;
   /** Makes backward passes call `hook(gradient)`, which may return another gradient. */
-  registerHook(hook: (gradient: Tensor) => Tensor | void | null): {remove(): void};
+  registerHook(hook: (gradient: Tensor) => Tensor | void | null): HookHandle;
 
   /** Returns whether all elements are close to those of `other`, as isclose() compares them. */
   allclose(other: TensorLike, rtol?: number, atol?: number, equalNan?: boolean): boolean;

@@ -6,7 +6,7 @@ const {fileURLToPath} = require('node:url');
 const util = require('node:util');
 const native = require('./native');
 const {makeError, traced} = require('./errors');
-const {describe, isPlainObject, isTensor, slotOf: slotOfTensor, wrapSlot} = require('./tensor');
+const {Tensor, describe, isPlainObject, isTensor, slotOf: slotOfTensor, wrapSlot} = require('./tensor');
 
 /** The key that the constructor requires to take a slot instead of arguments. */
 const KEY = Symbol('object');
@@ -31,6 +31,7 @@ class NativeObject {
     native.own(this, this.#slot);
     Object.defineProperty(this, 'uncloneable', {value: Class.uncloneable, enumerable: true});
     if (new.target === Class) Object.freeze(this); // subclasses have fields of their own
+    else setOverrides(this, Class);
   }
 
   static {
@@ -67,6 +68,20 @@ class NativeObject {
 
   [util.inspect.custom]() {
     return isObject(this) ? this.toString() : `${nameOf(this)} {}`; // an object with only the prototype
+  }
+}
+
+/** Tells the addon which methods the class of an object overrides. It then calls them, and does not keep the object. */
+function setOverrides(object, Class) {
+  const {overridable} = classes.get(Class.name);
+  for (const [name, method] of Object.entries(overridable)) {
+    if (object[name] === Class.prototype[name]) continue;
+    const target = new WeakRef(object);
+    native.override(method, slotOf(object), (...args) => {
+      const live = target.deref();
+      if (live !== undefined) return live[name](...args);
+      throw makeError('InvalidArgument', `${name}: the object whose class overrides it does not exist any more`);
+    });
   }
 }
 
@@ -172,16 +187,16 @@ function within(Class, name, [enter, leave], body, create, finish = (object) => 
 /**
  * Makes a class known. A class with a state names the methods that get and set it, one with a text the property or
  * method of that, one of maps the property with the keys and the method that gets an item, one with equality the
- * property by which objects are equal.
+ * property by which objects are equal, one whose methods can be overridden their positions in the table by their names.
  */
-function register(Class, {getState, setState, text, keys, get, equality} = {}) {
+function register(Class, {getState, setState, text, keys, get, equality, overridable = {}} = {}) {
   if (equality !== undefined) {
     Class.prototype.equals = function equals(other) {
       return isObject(other) && other instanceof Class && this[equality] === other[equality];
     };
   }
   if (keys !== undefined) addItems(Class.prototype, keys, get);
-  classes.set(Class.name, {Class, getState, text});
+  classes.set(Class.name, {Class, getState, text, overridable});
   const instead = getState === undefined ? '' : `: send x.${getState}() instead`;
   /** A value that cannot be cloned: structuredClone() and postMessage() fail on it, and quote its description. */
   Class.uncloneable = Symbol(`A oneflow ${Class.name} stays on its thread${instead}; it`);
@@ -293,7 +308,17 @@ function setTensorMaker(make) {
   makeTensor = make;
 }
 
+/** Adds a method to tensors: `callWith` gets the tensor and the arguments in an array. */
+function addTensorMethod(name, callWith) {
+  const methods = {
+    [name](...args) {
+      return callWith([this, ...args]);
+    },
+  };
+  Object.defineProperty(Tensor.prototype, name, {value: methods[name], writable: true, configurable: true});
+}
+
 module.exports = {
-  NativeObject, call, callAsync, invoke, invokeAsync, isObject, liveSlot, makeConstant, makeRecord, register,
-  setTensorMaker, within, wrapObject,
+  NativeObject, addTensorMethod, call, callAsync, invoke, invokeAsync, isObject, liveSlot, makeConstant, makeRecord,
+  register, setTensorMaker, within, wrapObject,
 };

@@ -82,15 +82,6 @@ of_status with_function(void* context, Use use) {
   }
 }
 
-// The function takes the slot of the gradient, and returns the slot of another one or 0.
-of_status call_hook(void* context, of_tensor grad, of_tensor* replaced) {
-  return with_function(context, [=](const Napi::Function& function, Environment& environment) {
-    const int32_t slot = environment.put(of_tensor_retain(grad));
-    const int64_t result = function.Call({Napi::Number::New(function.Env(), slot)}).As<Napi::Number>();
-    if (of_tensor found = environment.get(result)) *replaced = of_tensor_retain(found);
-  });
-}
-
 // The function takes an array with the slots of the gradients and an array of booleans, whether each result is wanted.
 // It returns an array of slots, 0 for none.
 of_status call_backward(void* context, const of_tensor* grads, size_t grad_count, const bool* wanted,
@@ -150,14 +141,6 @@ void add_gradient_functions(Exports& exports) {
   exports.add("isGradEnabled", [](const Call&) { return of_grad_enabled(); });
   exports.add("setGradEnabled", [](const Call& call) { of_set_grad_enabled(call.boolean(0)); });
   exports.add<run_backward>("runBackward");
-  // addHook(slot, function, ...keepAlive): returns a value for removeHook().
-  exports.add("addHook", [](const Call& call) {
-    Callback* callback = make_callback(call, 1, "addHook: cannot keep the function");
-    of_hook hook = nullptr;
-    call.check(of_tensor_add_hook(call.tensor(0), call_hook, callback, Callback::destroy, &hook));
-    return owner_of<of_hook_release>(call.environment(), hook);
-  });
-  exports.add("removeHook", [](const Call& call) { of_hook_remove(call.external<of_hook_object>(0)); });
   // recordFunction(name, input slots, output slots, function, ...keepAlive)
   exports.add("recordFunction", [](const Call& call) {
     const std::vector<of_tensor> inputs = tensors_of(call, 1), outputs = tensors_of(call, 2);

@@ -26,6 +26,7 @@ const samples = {
 /** Functions that make an object of each class. */
 const makers = {
   Graph: () => flow.graph.capture((x) => x.add(1), [tensor]),
+  HookHandle: () => flow.ones([2], {requiresGrad: true}).registerHook((grad) => grad),
   Stream: () => flow.defaultStream(),
   Event: () => new flow.Event('accel:0'),
   TensorFile: () => flow.openFile(saved),

@@ -2,7 +2,6 @@
 
 from builtins import bool as _bool
 from collections.abc import Callable, Sequence
-from typing import final
 
 from oneflow_py import *  # noqa: F403
 from oneflow_py import Tensor
@@ -29,6 +28,3 @@ def _record_function(
     /,
 ) -> None: ...
 
-@final
-class _Hook:
-    def remove(self) -> None: ...

@@ -15,7 +15,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from oneflow_py import _native as native
-from oneflow_py._native import IndexOutOfRange, InvalidArgument, ShapeError, Tensor, TypeMismatch, Unsupported
+from oneflow_py._native import (
+    HookHandle,
+    IndexOutOfRange,
+    InvalidArgument,
+    ShapeError,
+    Tensor,
+    TypeMismatch,
+    Unsupported,
+)
 
 # ------------------------------------------------------------------------------------------------ modes
 
@@ -85,26 +93,6 @@ def _in_mode(function: Callable[..., Any], recording: bool) -> Callable[..., Any
             native._set_grad_enabled(before)
 
     return wrapper
-
-
-# ------------------------------------------------------------------------------------------------ hooks
-
-
-class HookHandle:
-    """A hook of a tensor, which `remove()` removes."""
-
-    def __init__(self, hook: native._Hook) -> None:
-        self._hook = hook
-
-    def remove(self) -> None:
-        """Removes the hook."""
-        self._hook.remove()
-
-    def __enter__(self) -> HookHandle:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.remove()
 
 
 # ------------------------------------------------------------------------------------------------ gradients

@@ -54,7 +54,26 @@ bool add_errors(PyObject* module) {
   return true;
 }
 
-PyObject* raise(of_status status) { return raise(status, of_last_error()); }
+// The exception of a Python function that the library has called on this thread, until the call that it ends returns.
+static thread_local PyObject* kept = nullptr;
+
+of_status keep_exception() {
+  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
+  PyErr_Fetch(&type, &value, &traceback);
+  PyErr_NormalizeException(&type, &value, &traceback);
+  if (traceback != nullptr) PyException_SetTraceback(value, traceback);
+  Py_XDECREF(type);
+  Py_XDECREF(traceback);
+  Py_XDECREF(std::exchange(kept, value));
+  return OF_INTERRUPTED;
+}
+
+PyObject* raise(of_status status) {
+  if (status != OF_INTERRUPTED || kept == nullptr) return raise(status, of_last_error());
+  const Ref exception(std::exchange(kept, nullptr));
+  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(exception.get())), exception.get());
+  return nullptr;
+}
 
 PyObject* raise(of_status status, std::string_view text) {
   Ref message(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));

@@ -19,6 +19,10 @@ bool add_errors(PyObject* module);
 PyObject* raise(of_status status);
 PyObject* raise(of_status status, std::string_view text);
 
+// Keeps the current exception of a function that the library has called, until raise() raises it, and returns the
+// status of the call that it ends.
+of_status keep_exception();
+
 // Clears the current exception and returns its message.
 std::string take_error_text();
 // Clears the current exception and makes it the calling thread's failure in the C API. Returns its status.

@@ -11,29 +11,6 @@
 namespace oneflow::python {
 namespace {
 
-// The exception that a Python function raised during a backward pass of this thread, which passes the runtime.
-thread_local PyObject* pending = nullptr;
-
-// Keeps the current exception, and returns the status of the call that it ends.
-of_status keep_exception() {
-  PyObject *type = nullptr, *value = nullptr, *traceback = nullptr;
-  PyErr_Fetch(&type, &value, &traceback);
-  PyErr_NormalizeException(&type, &value, &traceback);
-  if (traceback != nullptr) PyException_SetTraceback(value, traceback);
-  Py_XDECREF(type);
-  Py_XDECREF(traceback);
-  Py_XDECREF(std::exchange(pending, value));
-  return OF_INTERNAL_ERROR;
-}
-
-// Throws the exception that ended a backward pass.
-void require_pass(of_status status) {
-  const Ref raised(std::exchange(pending, nullptr));
-  if (status == OF_OK || !raised) return require(status);
-  PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.get())), raised.get());
-  throw nb::python_error();
-}
-
 // ------------------------------------------------------------------------------------------------ attributes
 
 int set_requires_grad(PyObject* self, PyObject* value, void*) {
@@ -86,48 +63,7 @@ void backward(of_tensor self, std::optional<of_tensor> gradient, std::optional<b
   options.create_graph = create.value_or(false);
   options.retain_graph = retain.value_or(options.create_graph);
   const of_tensor grad = gradient.value_or(nullptr);
-  require_pass(run_unlocked([&] { return of_backward(&self, &grad, 1, &options); }));
-}
-
-// ------------------------------------------------------------------------------------------------ hooks
-
-// Calls a Python function with a gradient.
-of_status call_hook(void* context, of_tensor grad, of_tensor* replaced) {
-  LockedScope locked;
-  if (!locked) return OF_OK;
-  of_tensor_retain(grad);
-  Ref argument(wrap(grad));
-  if (!argument) return keep_exception();
-  Ref result(call_python([&] { return PyObject_CallOneArg(static_cast<PyObject*>(context), argument.get()); }));
-  if (!result) return keep_exception();
-  if (result.get() == Py_None) return OF_OK;
-  if (!is_tensor(result.get())) {
-    raise(OF_TYPE_MISMATCH, "a hook must return Tensor or None, got " + type_name(result.get()));
-    return keep_exception();
-  }
-  of_tensor_retain(*replaced = handle_of(result.get()));
-  return OF_OK;
-}
-
-void release_object(void* context) {
-  LockedScope locked;
-  if (locked) Py_DECREF(static_cast<PyObject*>(context));
-}
-
-struct Hook {
-  Owned<of_hook, of_hook_release> handle;
-
-  void remove() const { of_hook_remove(handle.get()); }
-};
-
-// Returns an oneflow_py.autograd.HookHandle.
-nb::object register_hook(of_tensor self, nb::handle function) {
-  if (!PyCallable_Check(function.ptr())) {
-    fail(OF_TYPE_MISMATCH, "register_hook: hook must be a function, got " + type_name(function.ptr()));
-  }
-  of_hook hook = nullptr;
-  require(of_tensor_add_hook(self, call_hook, Py_NewRef(function.ptr()), release_object, &hook));
-  return nb::module_::import_("oneflow_py.autograd").attr("HookHandle")(Hook{Owned<of_hook, of_hook_release>(hook)});
+  require(run_unlocked([&] { return of_backward(&self, &grad, 1, &options); }));
 }
 
 // ------------------------------------------------------------------------------------------------ functions
@@ -163,7 +99,7 @@ std::optional<std::vector<OwnedTensor>> run_pass(nb::handle tensor_list, nb::han
     return of_grad(tensors.data(), grads.data(), tensors.size(), inputs.data(), inputs.size(), &options,
                    results.data());
   };
-  require_pass(run_unlocked(run));
+  require(run_unlocked(run));
   if (!has_inputs) return std::nullopt;
   return std::vector<OwnedTensor>(results.begin(), results.end());
 }
@@ -179,6 +115,11 @@ bool depends_on_others(nb::handle tensor_list, nb::handle input_list) {
   bool result = false;
   require(of_depends_on_others(tensors.data(), tensors.size(), inputs.data(), inputs.size(), &result));
   return result;
+}
+
+void release_object(void* context) {
+  LockedScope locked;
+  if (locked) Py_DECREF(static_cast<PyObject*>(context));
 }
 
 // Calls the Python function that computes the gradients of a function of a user.
@@ -246,12 +187,6 @@ std::vector<PyMethodDef> gradient_methods() {
           "`gradient` is that of the tensor itself, by default 1 for a tensor with one element.\n"
           "`retain_graph` keeps what another pass needs, `create_graph` records this one.\n\n"
           "Raises InvalidArgument for a tensor that requires no gradient, or whose graph was freed."),
-      plain<register_hook>(
-          "register_hook",
-          "register_hook($self, hook)\n--\n\n"
-          "Makes backward passes call `hook(grad)`, which may return another gradient. Returns a handle with "
-          "`remove()`.\n\n"
-          "Raises InvalidArgument for a tensor that requires no gradient."),
   };
 }
 
@@ -268,7 +203,6 @@ void add_gradient_functions(PyObject* module) {
   scope.def("_independent_variable", independent_variable);
   scope.def("_depends_on_others", depends_on_others);
   scope.def("_record_function", record_function);
-  nb::class_<Hook>(scope, "_Hook", nb::is_final()).def("remove", &Hook::remove);
 }
 
 }  // namespace oneflow::python

@@ -53,7 +53,7 @@ const char kDocumentation[] =
 std::vector<PyMethodDef>* all_methods() {
   auto* methods = new std::vector<PyMethodDef>;
   for (auto part : {attribute_methods, value_methods, exchange_methods, dlpack_methods, copying_methods,
-                    conversion_methods, gradient_methods}) {
+                    conversion_methods, gradient_methods, methods_of_tensors}) {
     for (const PyMethodDef& method : part()) methods->push_back(method);
   }
   methods->push_back({nullptr, nullptr, 0, nullptr});

@@ -17,6 +17,7 @@ std::vector<PyMethodDef> dlpack_methods();       // dlpack.cpp
 std::vector<PyMethodDef> copying_methods();      // copying.cpp
 std::vector<PyMethodDef> conversion_methods();   // conversions.cpp
 std::vector<PyMethodDef> gradient_methods();     // gradients.cpp
+std::vector<PyMethodDef> methods_of_tensors();   // classes/classes.cpp
 std::vector<PyGetSetDef> gradient_attributes();  // gradients.cpp
 
 void append_number_slots(std::vector<PyType_Slot>* slots);    // number.cpp

@@ -21,6 +21,7 @@ class HostileClassesTest < OneFlowTest
     int: 1, word: 1, positive: 1, bool: true, float: 0.5, str: "a", path: "/nowhere/x", size: 1, range: 1..2,
     function: ->(x) { x }, nested: [TENSOR], array: TENSOR, Tensor: TENSOR, any: nil, RandomState: [1, 2], Graph: GRAPH,
     Profile: OneFlow.profile { nil }, TensorFile: FILE,
+    HookHandle: OneFlow.ones([2], requires_grad: true).register_hook { |grad| grad },
     Stream: OneFlow.default_stream, Event: OneFlow::Event.new("accel:0"),
     Rule: OneFlow::Graph.rule(->(x) { x + 0 }, ->(x) { x }, [TENSOR])
   }.freeze

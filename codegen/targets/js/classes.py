@@ -127,6 +127,9 @@ class JsClasses:
         special = {"getState": get_state, "setState": set_state, "text": owner.text, "keys": keys, "get": get}
         special["equality"] = owner.equality
         texts = [f"{key}: '{self.name(member)}'" for key, member in special.items() if member]
+        overridden = [each for each in owner.methods if each.is_overridable]
+        positions = ", ".join(f"{self.name(each)}: {self.table.position(each)}" for each in overridden)
+        texts += [f"overridable: {{{positions}}}"] if positions else []
         return f", {{{', '.join(texts)}}}" if texts else ""
 
     def exported(self, namespace: str) -> tuple[list[Class], list[Record], list[Member]]:
@@ -194,6 +197,7 @@ class JsClasses:
 
     def signature(self, member: Member) -> str:
         """Returns the signature of a member as the manual shows it."""
+        member = member.as_called
         path = self.words.path(member)
         if member.is_property:
             return f"{path}: {self.result(member)}"

@@ -10,7 +10,7 @@ from codegen.names import in_lines, wrap
 from codegen.objects.examples import Examples
 from codegen.objects.model import SELF, Class, Member, Objects, ObjectType, Parameter, Record
 from codegen.objects.table import ClassWords, Table
-from codegen.printer import string
+from codegen.printer import boolean, string
 
 _WORDS = {  # in error texts, of one value and of several, and in annotations
     "bool": ("bool", "bools", "_bool"),
@@ -79,13 +79,14 @@ class PythonClasses:
     def method_row(self, member: Member) -> str:
         """Returns the initializer of a MethodRecord."""
         name = self.name(member)
-        receiver = ["$self"] if member.has_receiver or member.is_create else []
-        text = f"{name}({', '.join([*receiver, *self._plain(member)])})\n--\n\n{self.about(member)}"
+        receiver = ["$self"] if member.has_receiver or member.is_create or member.of_tensors else []
+        parameters = [*receiver, *self._plain(member.as_called)]
+        text = f"{name}({', '.join(parameters)})\n--\n\n{self.about(member)}"
         if member.is_property:
             text = self.say(member.summary)
         entry = f"call_entry<{self.table.position(member)}>"
         texts = (string(member.implementation), string(member.namespace), string(name), string(text))
-        return f"{self.table.method(member)}, {', '.join(texts)}, {entry}"
+        return f"{self.table.method(member)}, {', '.join(texts)}, {entry}, {boolean(member.is_overridable)}"
 
     def name(self, member: Member) -> str:
         """Returns the name of an attribute or a function."""
@@ -193,6 +194,7 @@ class PythonClasses:
 
     def signature(self, member: Member) -> str:
         """Returns the signature of a member as the manual shows it."""
+        member = member.as_called
         path = self.words.path(member).removesuffix(".__call__")
         if member.is_property:
             return f"{path}: {self._result(member)}"

@@ -111,7 +111,8 @@ class RubyClasses:
         """Returns the initializer of a MethodRecord."""
         name = "initialize" if member.is_create else method_name(member)
         entry = f"call_entry<{self.table.position(member)}>"
-        return f"{self.table.method(member)}, {string(member.implementation)}, {string(name)}, {entry}"
+        texts = (string(member.implementation), string(name), entry, boolean(member.is_overridable))
+        return f"{self.table.method(member)}, {', '.join(texts)}"
 
     def class_row(self, each: Class) -> str:
         """Returns the initializer of a ClassRecord."""
@@ -160,6 +161,7 @@ class RubyClasses:
 
     def signature(self, member: Member) -> str:
         """Returns the signature of a member as the manual shows it."""
+        member = member.as_called
         path = self.words.path(member)
         parameters, tail = self._parts(member)
         if not parameters and "{" not in tail:
@@ -175,7 +177,7 @@ class RubyClasses:
         last: list[str] = []
         block = ""
         made = self.objects.classes_by_name.get(member.result.word)
-        is_context = bool(made and made.context and not member.owner)
+        is_context = bool(made and made.context and not member.owner and not member.block)
         if made and is_context:
             block = f" {{ ({made.name} {snake(made.name)}) -> {'void' if made.needs_block else 'untyped'} }}"
         for each in member.parameters:

@@ -22,6 +22,11 @@
 extern "C" {
 #endif
 
+struct of_method;
+
+/* A function of a language that the library may call. */
+typedef struct of_function_object* of_function;
+
 /* A class of objects. It lives as long as the process. */
 typedef struct of_class {
   const char* name;
@@ -29,6 +34,8 @@ typedef struct of_class {
   void (*release)(void* object);
   void* (*snapshot)(void* object); /* returns a new object in the present state, for a call on another thread; NULL: the
                                       object itself is kept */
+  void (*override_method)(void* object, const struct of_method* method, of_function function); /* see of_override();
+                                      NULL: subclasses override no methods */
 } of_class;
 /* Looks up a class by its name: "Generator". Returns NULL if there is none. */
 OF_API const of_class* of_class_find(const char* name);
@@ -58,9 +65,6 @@ typedef enum of_data_kind {
   OF_DATA_RECORD = 18,    /* `count` values, each with the name of its field */
   OF_DATA_OTHER = 19
 } of_data_kind;
-
-/* A function of a language that the library may call. */
-typedef struct of_function_object* of_function;
 
 /* An argument or a result of a method. */
 typedef struct of_data {
@@ -230,6 +234,7 @@ typedef struct of_language {
   const char* text_word;     /* what keys are: "str", "string", "String or Symbol" */
   const char* nested_word;   /* what nested data is: "Tensor, dict, list or tuple" */
   const char* list_word;     /* "list", "array", "Array" */
+  const char* nothing_word;  /* what a function returns that has no result: "None" */
   const char* map_word;      /* "dict", "object", "Hash" */
   const char* disposed_word; /* "a disposed one" */
   const char* disposed_text; /* what functions say of such a tensor: "must be a live Tensor, got a disposed one" */
@@ -277,14 +282,20 @@ typedef struct of_language {
   of_status (*show_name)(void* context, size_t position, const char** shown, const char** word);
   /* Gets the names of the first `count` parameters of a function; NULL for one that has none. */
   of_status (*parameters)(void* context, of_native function, uint32_t count, const char** names);
-  /* Keeps a function for later calls, and returns it as it is then passed; and the end of that. */
+  /* Keeps a function for later calls, and returns it as it is then passed; and the end of that, on any thread. */
   void* (*hold)(void* context, of_native function);
   void (*drop)(void* held);
-  /* Calls a function, and passes what it returns to a receiver. */
+  /* Calls a function, with or without the lock of the language, and passes what it returns to a receiver. Fails with
+   * OF_UNSUPPORTED on a thread on which the language runs no functions. */
   of_status (*call)(void* held, const of_data* arguments, uint32_t count, of_receiver receive, void* receiver);
 } of_language;
 /* Returns the value of a function's language that it stands for, as hold() returned it. */
 OF_API void* of_function_held(of_function function);
+/* Makes the library call a function wherever it calls a method of an object: that of a subclass in the language, which
+ * has overridden the method. The function must not keep the object alive. Fails with OF_UNSUPPORTED for a class whose
+ * methods are not overridable. */
+OF_API of_status of_override(const of_class* object_class, void* object, const of_method* method,
+                             const of_language* language, void* context, of_native function);
 
 /* ---------------------------------------------------------------- calls */
 

@@ -101,6 +101,15 @@ int32_t construct(const Call& call) {
   return call.environment().put(result.of.object, result.as.object);
 }
 
+// override(method, slot, function): makes the library call a function in place of a method of an object.
+void override_method(const Call& call) {
+  Environment& environment = call.environment();
+  CallContext context{environment, {}, {}};
+  const int64_t slot = call.integer(1);
+  check(environment, of_override(environment.class_of(slot), environment.object(slot), &record_of(call).method,
+                                 &javascript, &context, static_cast<napi_value>(call[2])));
+}
+
 // constant(name): returns the slot of an object that lives as long as the process.
 int32_t constant(const Call& call) {
   const std::string name = call.string(0);
@@ -120,6 +129,7 @@ void add_class_functions(Exports& exports) {
   exports.add<invoke>("invoke");
   exports.add<invoke_async>("invokeAsync");
   exports.add<construct>("construct");
+  exports.add<override_method>("override");
   exports.add<constant>("constant");
   // makeEnding(): returns what end() takes to end the work of a call early.
   exports.add("makeEnding", [](const Call& call) {

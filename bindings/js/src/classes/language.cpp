@@ -1,8 +1,10 @@
 #include "classes/language.h"
 
 #include <limits>
+#include <memory>
 
 #include "functions.h"
+#include "pins.h"
 
 namespace oneflow::node {
 namespace {
@@ -210,26 +212,33 @@ of_status tensor(void* context, of_native value, const of_tensor_request*, of_te
 // A function that is kept, and its environment.
 struct Held {
   Environment& environment;
-  Napi::FunctionReference function;
+  void* pinned;
 };
 
 // Functions of JavaScript do not tell the names of their parameters.
 of_status parameters(void*, of_native, uint32_t, const char**) { return OF_OK; }
 
 void* hold(void* context, of_native function) {
-  return new Held{context_of(context).environment, Napi::Persistent(value_of(context, function).As<Napi::Function>())};
+  Environment& environment = context_of(context).environment;
+  return new Held{environment, environment.pins()->pin(static_cast<napi_value>(function))};
 }
 
-void drop(void* held) { delete static_cast<Held*>(held); }
+void drop(void* held) {
+  const std::unique_ptr<Held> owned(static_cast<Held*>(held));
+  if (owned->pinned != nullptr) Pins::unpin(owned->pinned);
+}
 
 of_status call(void* held, const of_data* arguments, uint32_t count, of_receiver receive, void* receiver) {
   const auto& own = *static_cast<const Held*>(held);
+  const napi_value function = own.pinned != nullptr ? Pins::value(own.pinned) : nullptr;
+  if (function == nullptr)
+    return of_fail(OF_UNSUPPORTED, "a JavaScript function runs only on the thread that it was made on");
   of_status status = OF_OK;
   const of_status guard = guarded([&] {
     const Napi::HandleScope scope(own.environment.env());
     std::vector<napi_value> values;
     for (uint32_t i = 0; i < count; ++i) values.push_back(to_javascript(own.environment, kAnyType, arguments[i]));
-    const Napi::Value result = own.function.Call(values);
+    const Napi::Value result = Napi::Function(own.environment.env(), function).Call(values);
     CallContext context{own.environment, {}, {}};
     status = receive(receiver, &context, static_cast<napi_value>(result));
   });
@@ -287,6 +296,7 @@ const of_language javascript = {
     .text_word = "string",
     .nested_word = "Tensor, array, Map or object",
     .list_word = "array",
+    .nothing_word = "nothing",
     .map_word = "object",
     .disposed_word = "a disposed one",
     .disposed_text = "must be a live Tensor, got a disposed one",
@@ -345,7 +355,7 @@ Napi::Value to_javascript(Environment& environment, const of_type& type, const o
       data.of.object->retain(data.as.object);
       return environment.host().wrap_object(data.of.object->name, environment.put(data.of.object, data.as.object));
     case OF_DATA_FUNCTION:
-      return static_cast<const Held*>(of_function_held(data.as.function))->function.Value();
+      return {env, Pins::value(static_cast<const Held*>(of_function_held(data.as.function))->pinned)};
     case OF_DATA_LIST:
       if (type.kind == OF_TYPE_RANGE) return range_to_javascript(environment, data);
       return list_to_javascript(environment, type, data);

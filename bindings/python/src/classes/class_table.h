@@ -20,6 +20,7 @@ struct MethodRecord {
   const char* name;            // of the attribute
   const char* documentation;   // begins with the signature that inspect.signature() parses
   FastFunction function;
+  bool is_overridable;  // whether the library calls the method of a subclass that overrides it
 };
 
 // The functions of Python for a class with a state, NULL without one: pickles and copies hold the state.
@@ -86,6 +87,7 @@ extern const std::span<MethodRecord> method_records;
 extern const std::span<const ClassRecord> class_records;
 extern const std::span<const ConstantRecord> constant_records;
 extern const std::span<const FunctionOfRecord> function_of_records;
+extern const std::span<const MethodRecord* const> tensor_methods;
 extern const std::span<const RecordRecord> record_records;
 
 // Calls the method at a position of the table. Python passes no context to the C function of a method, so each entry

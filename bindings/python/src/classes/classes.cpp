@@ -8,6 +8,7 @@
 #include "classes/language.h"
 #include "errors.h"
 #include "operators.h"
+#include "tensor.h"
 #include "tensor_parts.h"
 
 namespace oneflow::python {
@@ -109,6 +110,43 @@ PyObject* call_bound(const MethodRecord& record, PyObject* self, PyObject* const
   return returns_self ? Py_NewRef(self) : to_python(type, *result);
 }
 
+// ------------------------------------------------------------------------------------------------ overriding
+
+// Calls the method of a subclass, for the library. `self` is a tuple of a weak reference to the object and the name.
+PyObject* call_overriding(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject*) {
+  const Ref object(PyObject_CallNoArgs(PyTuple_GET_ITEM(self, 0)));
+  if (!object) return nullptr;
+  if (object.get() == Py_None) {
+    const char* name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(self, 1));
+    return raise(OF_INVALID_ARGUMENT,
+                 std::string(name) + ": the object whose class overrides it does not exist any more");
+  }
+  const Ref method(PyObject_GetAttr(object.get(), PyTuple_GET_ITEM(self, 1)));
+  return method ? PyObject_Vectorcall(method.get(), args, static_cast<size_t>(count), nullptr) : nullptr;
+}
+
+// Tells the library which methods the class of an object overrides. Raises and returns false on failure.
+bool set_overrides(PyObject* self, const Type& type) {
+  static PyMethodDef definition = fast_method("override", call_overriding, nullptr);
+  PyObject* own_type = reinterpret_cast<PyObject*>(Py_TYPE(self));
+  for (const MethodRecord* each : type.record->methods) {
+    if (!each->is_overridable) continue;
+    const Ref own(PyObject_GetAttrString(own_type, each->name));
+    const Ref inherited(PyObject_GetAttrString(reinterpret_cast<PyObject*>(type.type), each->name));
+    if (!own || !inherited) return false;
+    if (own.get() == inherited.get()) continue;
+    const Ref weak(PyWeakref_NewRef(self, nullptr));
+    const Ref target(weak ? Py_BuildValue("(Os)", weak.get(), each->name) : nullptr);
+    const Ref function(target ? PyCFunction_NewEx(&definition, target.get(), nullptr) : nullptr);
+    if (!function) return false;
+    CallContext context;
+    if (!check(of_override(type.object_class, cast(self)->handle, &each->method, &python_language, &context,
+                           function.get())))
+      return false;
+  }
+  return true;
+}
+
 // ------------------------------------------------------------------------------------------------ slots
 
 // Creates the handle of an object.
@@ -132,7 +170,7 @@ int create(PyObject* self, const Type& type, PyObject* arguments, PyObject* keyw
   void* before = std::exchange(cast(self)->handle, result->as.object);
   type.object_class->retain(result->as.object);
   if (before != nullptr) type.object_class->release(before);
-  return 0;
+  return Py_TYPE(self) == type.type || set_overrides(self, type) ? 0 : -1;
 }
 
 int initialize(PyObject* self, PyObject* arguments, PyObject* keywords) {
@@ -376,7 +414,17 @@ PyObject* call_method(const MethodRecord& record, PyObject* self, PyObject* cons
                       PyObject* keywords) {
   for (const FunctionOfRecord& each : function_of_records)
     if (each.method == &record) self = each.constant != nullptr ? constants()[each.constant] : nullptr;
-  return call_bound(record, self, args, count, keywords);
+  if (self == nullptr || !is_tensor(self)) return call_bound(record, self, args, count, keywords);
+  std::vector<PyObject*> all(args, args + count + (keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0));
+  all.insert(all.begin(), self);
+  return call_bound(record, nullptr, all.data(), count + 1, keywords);
+}
+
+std::vector<PyMethodDef> methods_of_tensors() {
+  std::vector<PyMethodDef> methods;
+  for (const MethodRecord* each : tensor_methods)
+    methods.push_back(fast_method(each->name, each->function, each->documentation));
+  return methods;
 }
 
 const Object* as_object(PyObject* object) { return type_of(object) != nullptr ? cast(object) : nullptr; }

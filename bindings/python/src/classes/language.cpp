@@ -9,6 +9,7 @@
 #include "creation.h"
 #include "device.h"
 #include "dtype.h"
+#include "errors.h"
 #include "tensor.h"
 
 namespace oneflow::python {
@@ -278,16 +279,17 @@ of_status call(void* held, const of_data* arguments, uint32_t count, of_receiver
   const LockedScope locked;
   if (!locked) return of_fail(OF_UNSUPPORTED, "the interpreter is ending");
   const Ref values(PyTuple_New(count));
-  if (!values) return OF_INTERRUPTED;
+  if (!values) return keep_exception();
   for (uint32_t i = 0; i < count; ++i) {
     PyObject* value = to_python(kAnyType, arguments[i]);
-    if (value == nullptr) return OF_INTERRUPTED;
+    if (value == nullptr) return keep_exception();
     PyTuple_SET_ITEM(values.get(), i, value);
   }
-  const Ref result(PyObject_CallObject(static_cast<PyObject*>(held), values.get()));
-  if (!result) return OF_INTERRUPTED;
+  const Ref result(call_python([&] { return PyObject_CallObject(static_cast<PyObject*>(held), values.get()); }));
+  if (!result) return keep_exception();
   CallContext context;
-  return receive(receiver, &context, result.get());
+  const of_status status = receive(receiver, &context, result.get());
+  return PyErr_Occurred() != nullptr ? keep_exception() : status;
 }
 
 // ------------------------------------------------------------------------------------------------ results
@@ -351,6 +353,7 @@ const of_language python_language = {
     .text_word = "str",
     .nested_word = "Tensor, dict, list or tuple",
     .list_word = "list",
+    .nothing_word = "None",
     .map_word = "dict",
     .disposed_word = "one without a value",
     .disposed_text = "must be a live Tensor, got one without a value",

@@ -14,6 +14,7 @@ struct MethodRecord {
   const char* implementation;  // the name of it
   const char* name;
   VALUE (*function)(int, VALUE*, VALUE);
+  bool is_overridable;  // whether the library calls the method of a subclass that overrides it
 };
 
 struct ClassRecord {
@@ -62,6 +63,7 @@ extern const std::span<MethodRecord> method_records;
 extern const std::span<const ClassRecord> class_records;
 extern const std::span<const ConstantRecord> constant_records;
 extern const std::span<const FunctionOfRecord> function_of_records;
+extern const std::span<const MethodRecord* const> tensor_methods;
 extern const std::span<const RecordRecord> record_records;
 
 // Calls a method of the table. Ruby passes no context to the C function of a method, so each entry has its own.

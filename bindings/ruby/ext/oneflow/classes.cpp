@@ -6,6 +6,7 @@
 #include "errors.h"
 #include "language.h"
 #include "memory.h"
+#include "tensor.h"
 
 namespace oneflow::ruby {
 namespace {
@@ -147,6 +148,24 @@ of_bound_call run(const MethodRecord& record, void* handle, int count, VALUE* va
   return call;
 }
 
+// Tells the library which methods the class of an object overrides.
+void set_overrides(VALUE self, const ClassRecord& record, VALUE defined) {
+  for (const MethodRecord* each : record.methods) {
+    if (!each->is_overridable) continue;
+    const VALUE method = rb_obj_method(self, ID2SYM(rb_intern(each->name)));
+    if (rb_funcall(method, rb_intern("owner"), 0) == defined) continue;
+    const VALUE function = rb_funcall(rb_const_get(rb_cObject, rb_intern("OneFlow")), rb_intern("overriding"), 2, self,
+                                      ID2SYM(rb_intern(each->name)));
+    CallContext context = new_context();
+    const Object& object = own_of(self);
+    const of_status status = of_override(object.object_class, object.handle, &each->method, &ruby_language, &context,
+                                         reinterpret_cast<of_native>(function));
+    RB_GC_GUARD(context.kept);
+    if (context.raised) rb_jump_tag(context.raised);
+    check(status);
+  }
+}
+
 VALUE initialize(int count, VALUE* values, VALUE self) {
   const ClassRecord& record = record_of(rb_obj_class(self));
   const of_bound_call call = run(*record.create, nullptr, count, values);
@@ -157,6 +176,8 @@ VALUE initialize(int count, VALUE* values, VALUE self) {
   void* before = object.handle;
   object.handle = handle;
   if (before) object.object_class->release(before);
+  const VALUE defined = class_at(static_cast<size_t>(std::distance(class_records.data(), &record)));
+  if (rb_obj_class(self) != defined) set_overrides(self, record, defined);
   return self;
 }
 
@@ -288,6 +309,19 @@ VALUE define_record(VALUE module, const RecordRecord& record) {
   return defined;
 }
 
+// Calls a method of a tensor, which is the first argument.
+VALUE call_of_tensor(const MethodRecord& record, int count, VALUE* values, VALUE tensor) {
+  VALUE memory;
+  VALUE* all = ALLOCV_N(VALUE, memory, static_cast<size_t>(count) + 1);
+  all[0] = tensor;
+  std::copy_n(values, count, all + 1);
+  Finish finish = {&record, run(record, nullptr, count + 1, all), Qnil};
+  const VALUE argument = reinterpret_cast<VALUE>(&finish);
+  const VALUE result = rb_ensure(convert_result, argument, release_call, argument);
+  ALLOCV_END(memory);
+  return result;
+}
+
 }  // namespace
 
 bool is_object(VALUE value) { return rb_typeddata_is_kind_of(value, &object_type) != 0; }
@@ -328,6 +362,7 @@ VALUE call_method(const MethodRecord& record, int count, VALUE* values, VALUE se
     self = each.constant >= 0 ? constant_at(static_cast<size_t>(each.constant)) : Qnil;
     is_function = true;
   }
+  if (is_tensor(self)) return call_of_tensor(record, count, values, self);
   void* handle = nullptr;
   if (is_object(self)) {
     const Object& object = own_of(self);
@@ -360,6 +395,7 @@ void define_classes(VALUE module) {
     rb_define_singleton_method(module, each.name, each.function, 0);
   }
   for (const RecordRecord& each : record_records) rb_ary_push(record_classes, define_record(module, each));
+  for (const MethodRecord* each : tensor_methods) rb_define_method(tensor_class, each->name, each->function, -1);
   for (const FunctionOfRecord& each : function_of_records)
     rb_define_singleton_method(home_of(module, each.name_space), each.method->name, each.method->function, -1);
 }

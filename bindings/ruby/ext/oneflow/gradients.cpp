@@ -7,6 +7,7 @@
 #include "convert.h"
 #include "errors.h"
 #include "grad_mode.h"
+#include "language.h"
 #include "memory.h"
 #include "tensor.h"
 
@@ -74,9 +75,6 @@ struct Callback {
   VALUE callable;
 };
 
-// The exception that a Ruby function raised during a backward pass, until the pass has ended.
-thread_local VALUE raised = Qnil;
-
 Callback* make_callback(VALUE callable) {
   auto* callback = static_cast<Callback*>(ruby_xmalloc(sizeof(Callback)));
   callback->callable = callable;
@@ -105,24 +103,17 @@ of_status protect(VALUE (*body)(VALUE), void* task) {
     auto& own = *static_cast<Protected*>(context);
     const InheritedGradMode mode;
     rb_protect(own.body, reinterpret_cast<VALUE>(own.task), &own.state);
-    if (own.state) {
-      raised = rb_errinfo();
-      rb_gc_register_address(&raised);
-      rb_set_errinfo(Qnil);
-    }
+    if (own.state) keep_exception(own.state);
     return nullptr;
   };
   if (!call_with_gvl(run, &call)) return of_fail(OF_UNSUPPORTED, "a Ruby function runs only on a thread of Ruby");
-  return call.state ? of_fail(OF_INTERNAL_ERROR, "a function of a backward pass has raised an exception") : OF_OK;
+  return call.state ? of_fail(OF_INTERRUPTED, "a function of a backward pass has raised an exception") : OF_OK;
 }
 
 // Raises the exception of a Ruby function within a pass, or that of the status.
 void check_pass(of_status status) {
-  if (NIL_P(raised)) return check(status);
-  const VALUE exception = raised;
-  raised = Qnil;
-  rb_gc_unregister_address(&raised);
-  rb_exc_raise(exception);
+  if (status == OF_INTERRUPTED) raise_pending();
+  check(status);
 }
 
 // Returns an Array of new references to tensors.
@@ -134,30 +125,6 @@ VALUE array_of(const of_tensor* tensors, size_t count) {
     rb_ary_push(array, tensor);
   }
   return array;
-}
-
-struct HookCall {
-  const Callback* callback;
-  of_tensor grad;
-  of_tensor* replaced;
-};
-
-VALUE run_hook(VALUE argument) {
-  const auto& call = *reinterpret_cast<HookCall*>(argument);
-  VALUE grads = array_of(&call.grad, 1);
-  VALUE result = rb_funcall(call.callback->callable, rb_intern("call"), 1, RARRAY_AREF(grads, 0));
-  if (NIL_P(result)) return Qnil;
-  if (!is_tensor(result)) {
-    raise(OF_TYPE_MISMATCH, "register_hook: a hook must return Tensor or nil, got %" PRIsVALUE,
-          type_description(result));
-  }
-  *call.replaced = of_tensor_retain(handle_of(result));
-  return Qnil;
-}
-
-of_status call_hook(void* context, of_tensor grad, of_tensor* replaced) {
-  HookCall call = {static_cast<Callback*>(context), grad, replaced};
-  return protect(run_hook, &call);
 }
 
 struct BackwardCall {
@@ -187,24 +154,6 @@ of_status call_backward(void* context, const of_tensor* grads, size_t grad_count
                         of_tensor* results, size_t result_count) {
   BackwardCall call = {static_cast<Callback*>(context), grads, grad_count, wanted, results, result_count};
   return protect(run_backward_function, &call);
-}
-
-// A hook of a tensor: the data of an object that only `remove_hook` takes.
-void release_hook(void* hook) { of_hook_release(static_cast<of_hook>(hook)); }
-const rb_data_type_t hook_type = {
-    "OneFlow hook", {nullptr, release_hook, nullptr, nullptr, {}}, nullptr, nullptr, RUBY_TYPED_FREE_IMMEDIATELY};
-
-VALUE add_hook(VALUE self, VALUE callable) {
-  VALUE object = rb_data_typed_object_wrap(rb_cObject, nullptr, &hook_type);
-  of_hook hook = nullptr;
-  check(of_tensor_add_hook(handle_of(self), call_hook, make_callback(callable), destroy_callback, &hook));
-  RTYPEDDATA_DATA(object) = hook;
-  return object;
-}
-
-VALUE remove_hook(VALUE, VALUE object) {
-  of_hook_remove(static_cast<of_hook>(rb_check_typeddata(object, &hook_type)));
-  return Qnil;
 }
 
 // ---------------------------------------------------------------- passes
@@ -304,14 +253,12 @@ void define_gradients(VALUE module) {
   rb_define_method(tensor_class, "retain_grad", retain_grad, 0);
   rb_define_method(tensor_class, "retains_grad?", retains_grad_p, 0);
   rb_define_method(tensor_class, "detach", detach, 0);
-  rb_define_private_method(tensor_class, "add_hook", add_hook, 1);
   VALUE autograd = rb_define_module_under(module, "Autograd");
   define_grad_mode(module, autograd);
   rb_define_singleton_method(autograd, "run_backward", run_backward, 5);
   rb_define_singleton_method(autograd, "independent_variable", independent_variable, 2);
   rb_define_singleton_method(autograd, "depends_on_others", depends_on_others, 2);
   rb_define_singleton_method(autograd, "record_function", record_function, 4);
-  rb_define_singleton_method(autograd, "remove_hook", remove_hook, 1);
 }
 
 }  // namespace oneflow::ruby

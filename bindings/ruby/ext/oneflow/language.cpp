@@ -5,9 +5,11 @@
 #include <cctype>
 #include <cstdio>
 #include <cstring>
+#include <span>
 
 #include "classes.h"
 #include "convert.h"
+#include "memory.h"
 #include "native_data.h"
 #include "tensor.h"
 
@@ -235,7 +237,8 @@ of_status show_name(void* context, size_t position, const char** shown, const ch
 
 // ---------------------------------------------------------------- functions
 
-// The state of rb_protect() after an exception of a function, which raise_pending() raises.
+// What ended a function, which raise_pending() raises: an exception, or the state of rb_protect() after a throw.
+thread_local VALUE raised = Qnil;
 thread_local int pending = 0;
 
 of_status parameters(void* context, of_native function, uint32_t count, const char** names) {
@@ -261,23 +264,46 @@ void* hold(void*, of_native function) {
 }
 
 void drop(void* held) {
-  rb_gc_unregister_address(static_cast<VALUE*>(held));
-  delete static_cast<VALUE*>(held);
+  const auto release = [](void* value) -> void* {
+    rb_gc_unregister_address(static_cast<VALUE*>(value));
+    delete static_cast<VALUE*>(value);
+    return nullptr;
+  };
+  call_with_gvl(release, held);
 }
 
+// A call of a function.
+struct FunctionCall {
+  VALUE function;
+  std::span<const of_data> arguments;
+  of_receiver receive;
+  void* receiver;
+  of_status status;
+
+  // Runs with Ruby's lock.
+  static void* run(void* task) {
+    auto& own = *static_cast<FunctionCall*>(task);
+    const InheritedGradMode mode;
+    CallContext context = new_context();
+    own.status = guarded(&context, [&] {
+      static const of_type any = {OF_TYPE_DATA, false, "any", nullptr, 0, nullptr, nullptr};
+      const VALUE values = rb_ary_new_capa(static_cast<long>(own.arguments.size()));
+      for (const of_data& each : own.arguments) rb_ary_push(values, to_ruby(any, each));
+      const VALUE result = keep(&context, rb_apply(own.function, rb_intern("call"), values));
+      own.receive(own.receiver, &context, native_of(result));
+    });
+    RB_GC_GUARD(context.kept);
+    RB_GC_GUARD(context.keys);
+    if (context.raised) keep_exception(context.raised);
+    return nullptr;
+  }
+};
+
 of_status call(void* held, const of_data* arguments, uint32_t count, of_receiver receive, void* receiver) {
-  CallContext context = new_context();
-  const of_status status = guarded(&context, [&] {
-    static const of_type any = {OF_TYPE_DATA, false, "any", nullptr, 0, nullptr, nullptr};
-    const VALUE values = rb_ary_new_capa(count);
-    for (uint32_t i = 0; i < count; ++i) rb_ary_push(values, to_ruby(any, arguments[i]));
-    const VALUE result = keep(&context, rb_apply(*static_cast<VALUE*>(held), rb_intern("call"), values));
-    receive(receiver, &context, native_of(result));
-  });
-  RB_GC_GUARD(context.kept);
-  RB_GC_GUARD(context.keys);
-  if (context.raised) pending = context.raised;
-  return status;
+  FunctionCall task = {*static_cast<VALUE*>(held), {arguments, count}, receive, receiver, OF_OK};
+  if (!call_with_gvl(FunctionCall::run, &task))
+    return of_fail(OF_UNSUPPORTED, "a Ruby function runs only on a thread of Ruby");
+  return task.status;
 }
 
 // ---------------------------------------------------------------- results
@@ -324,6 +350,7 @@ const of_language ruby_language = {
     .text_word = "String or Symbol",
     .nested_word = "Tensor, Hash or Array",
     .list_word = "Array",
+    .nothing_word = "nil",
     .map_word = "Hash",
     .disposed_word = "one that was never given a value",
     .disposed_text = "is a tensor that was allocated but never given a value",
@@ -356,7 +383,24 @@ const of_language ruby_language = {
 
 CallContext new_context() { return {rb_ary_new(), Qnil, 0, Qnil}; }
 
+void keep_exception(int state) {
+  const VALUE exception = rb_errinfo();
+  if (!RTEST(rb_obj_is_kind_of(exception, rb_eException))) {
+    pending = state;
+    return;
+  }
+  raised = exception;
+  rb_gc_register_address(&raised);
+  rb_set_errinfo(Qnil);
+}
+
 void raise_pending() {
+  if (!NIL_P(raised)) {
+    const VALUE exception = raised;
+    raised = Qnil;
+    rb_gc_unregister_address(&raised);
+    rb_exc_raise(exception);
+  }
   const int state = pending;
   pending = 0;
   if (state) rb_jump_tag(state);

@@ -20,6 +20,8 @@ CallContext new_context();
 // The language, whose calls have a CallContext. Its functions do not raise.
 extern const of_language ruby_language;
 
+// Keeps what ended a function that the library has called, for raise_pending(); `state` is that of rb_protect().
+void keep_exception(int state);
 // Raises the exception of a function of the language that has ended a call; does nothing without one.
 void raise_pending();
 

@@ -10,15 +10,7 @@ module OneFlow
   #     (x * x).sum.backward
   #     x.grad # => tensor([2., 4.])
   module Autograd
-    # A hook of a tensor, which `remove` removes.
-    class HookHandle
-      def initialize(hook)
-        @hook = hook
-      end
-
-      # Removes the hook.
-      def remove = Autograd.remove_hook(@hook)
-    end
+    HookHandle = OneFlow::HookHandle
 
     class << self
       # Adds the gradients of the sum of the tensors to all leaves that they depend on. `grad_tensors` are the gradients
@@ -254,11 +246,6 @@ module OneFlow
     # default for a tensor with one element.
     def backward(gradient = nil, retain_graph: nil, create_graph: false)
       Autograd.backward(self, grad_tensors: gradient, retain_graph:, create_graph:)
-    end
-
-    # Makes backward passes call the block with the gradient; it may return another one. Returns a HookHandle.
-    def register_hook(&block)
-      Autograd::HookHandle.new(add_hook(Autograd.given_block("register_hook", block)))
     end
   end
 end

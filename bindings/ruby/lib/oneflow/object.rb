@@ -1,6 +1,19 @@
 # frozen_string_literal: true
 
+require "weakref"
+
 module OneFlow
+  # Returns a Proc that calls a method of an object of a subclass, without keeping the object alive.
+  def self.overriding(object, method)
+    target = WeakRef.new(object)
+    lambda do |*arguments|
+      target.__getobj__.__send__(method, *arguments)
+    rescue WeakRef::RefError
+      raise InvalidArgument, "#{method}: the object whose class overrides it does not exist any more"
+    end
+  end
+  private_class_method :overriding
+
   # What objects with a state have in common: copies, Marshal and YAML make independent ones in the same state.
   module ObjectWithState
     def initialize_copy(original)
