@@ -32,7 +32,8 @@ def build_library(records: Path = RECORDS) -> Path:
     folder = Path(os.environ.get("OF_BUILD", ROOT / "build")) / "operator_libraries" / records.name
     folder.mkdir(parents=True, exist_ok=True)
     state = hashlib.sha256((fingerprint(ROOT) + fingerprint_of_definitions(ROOT, ROOT / "codegen")).encode())
-    for path in sorted((*records.glob("*.yaml"), *(ROOT / "runtime").glob("library/*.cpp"))):
+    sources = [path for path in (ROOT / "runtime").rglob("*.cpp") if "generated" not in path.parts]
+    for path in sorted((*records.glob("*.yaml"), *sources)):
         state.update(path.read_bytes())
     with (folder / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
