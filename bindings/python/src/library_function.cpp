@@ -225,9 +225,10 @@ PyType_Spec spec = {
     slots};
 
 // Returns the class of the named tuple that an overload returns, which is an attribute of the module of the library;
-// NULL, without an exception, if its results have no names.
+// NULL, without an exception, if a result has no name.
 PyObject* result_type(PyObject* module, const of_overload& overload) {
-  if (overload.result_names == nullptr) return nullptr;
+  const std::string names = overload.result_names != nullptr ? overload.result_names : "_";
+  if ((" " + names + " ").find(" _ ") != std::string::npos) return nullptr;
   std::string name;
   bool starts = true;
   for (const char* c = overload.result_names; *c != '\0'; ++c) {

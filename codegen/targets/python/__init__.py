@@ -169,7 +169,7 @@ class Python(Language):
             self.public_name(function),
             entry.name,
             entry.in_place,
-            signature=table.signature(function.overloads),
+            signature=entry.signature,
             documentation=text,
         )
 

@@ -34,25 +34,25 @@ def argument_row(argument: Argument) -> str:
 
 def overload_row(op: Op) -> str:
     """Returns the initializer of an OverloadRecord."""
-    declared = op.signature
+    signature = op.signature
 
     def position(holds: Iterable[bool]) -> int:
         return next((index for index, held in enumerate(holds) if held), -1)
 
-    receiver = position(argument == op.receiver for argument in declared.arguments)
-    written = position(argument == op.returned for argument in declared.arguments)
+    receiver = position(argument == op.receiver for argument in signature.arguments)
+    written = position(argument == op.returned for argument in signature.arguments)
     named = words.result_type(op) if words.named_results(op) else None
     return ", ".join(
         (
             string(op.full_name),
-            f"{identifier(op.full_name)}_arguments" if declared.arguments else "{}",
-            str(len(declared.results)),
+            f"{identifier(op.full_name)}_arguments" if signature.arguments else "{}",
+            str(len(signature.results)),
             string(named),
             str(receiver),
             str(written),
             boolean(op.has_out),
             boolean(op.makes_leaves),
-            str(position(argument == op.replaced for argument in declared.arguments)),
+            str(position(argument == op.replaced for argument in signature.arguments)),
         )
     )
 
@@ -74,6 +74,11 @@ class PythonFunction:
     def documentation(self) -> str:
         """Returns the docstring."""
         return help_text(self.public(self.function.name), self.overloads, self.public)
+
+    @property
+    def signature(self) -> str:
+        """Returns the signature for inspect.signature()."""
+        return _signature(self.overloads, "")
 
     @property
     def module(self) -> str:
@@ -109,9 +114,9 @@ class PythonFunction:
     def row(self) -> str:
         """Returns the initializer of a FunctionRecord, up to its documentation."""
         texts = (
-            signature(self.overloads),
-            signature(self.methods, "$self"),
-            signature(self.in_place_overloads, "$self" if self.methods else "", has_out=False),
+            _signature(self.overloads, ""),
+            _signature(self.methods, "$self"),
+            _signature(self.in_place_overloads, "$self" if self.methods else "", has_out=False),
         )
         return ", ".join(
             (
@@ -126,7 +131,7 @@ class PythonFunction:
         )
 
 
-def signature(overloads: tuple[Op, ...], receiver: str = "", *, has_out: bool = True) -> str:
+def _signature(overloads: tuple[Op, ...], receiver: str, *, has_out: bool = True) -> str:
     """Returns the signature for inspect.signature(), which several overloads share."""
     if len(overloads) != 1:
         return f"({receiver}, *args, **kwargs)" if receiver else "(*args, **kwargs)"
