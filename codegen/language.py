@@ -5,36 +5,18 @@ from __future__ import annotations
 import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from codegen import signature as signatures
 from codegen.definitions import Definitions, Function
 from codegen.errors import Problem, TextError
 from codegen.examples import Call, ErrorCase
+from codegen.library_function import LibraryFunction
 from codegen.names import known_words
 from codegen.objects.examples import Examples
 from codegen.objects.model import Member
 from codegen.target import Output, PublicTarget
 from codegen.words import Words
-
-
-@dataclass(frozen=True)
-class LibraryFunction:
-    """A function of a library of operators, with its names in a language, which lack the namespace."""
-
-    function: Function
-    full_name: str  # with the namespace, as error texts have it
-    name: str
-    in_place_name: str | None = None  # None: there is no such form
-    promise_name: str | None = None
-    signature: str | None = None
-    documentation: str | None = None
-
-    @property
-    def full_in_place_name(self) -> str | None:
-        """Returns the name of the in-place form with the namespace."""
-        return self.in_place_name and self.full_name.removesuffix(self.name) + self.in_place_name
 
 
 class Language(PublicTarget):

@@ -17,8 +17,9 @@ from codegen.definitions import Definitions
 from codegen.emit import replace_text
 from codegen.errors import DefinitionError, Problem, TargetError
 from codegen.function_table import FunctionTable
-from codegen.language import Language, LibraryFunction
+from codegen.language import Language
 from codegen.library.fingerprint import fingerprint
+from codegen.library_function import LibraryFunction
 from codegen.load import Library, load_library
 from codegen.model import Op
 from codegen.names import identifier, pascal, source_files

@@ -11,7 +11,8 @@ from pathlib import PurePosixPath
 from codegen.definitions import Definitions, Function
 from codegen.dtypes import DTYPES
 from codegen.examples import ErrorCase, Example
-from codegen.language import Language, LibraryFunction
+from codegen.language import Language
+from codegen.library_function import LibraryFunction
 from codegen.model import Op
 from codegen.names import camel, known_words, source_files
 from codegen.objects.examples import Examples

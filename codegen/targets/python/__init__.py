@@ -12,7 +12,8 @@ import yaml
 from codegen.definitions import Definitions, Function
 from codegen.dtypes import DTYPES
 from codegen.examples import ErrorCase, Example
-from codegen.language import Language, LibraryFunction
+from codegen.language import Language
+from codegen.library_function import LibraryFunction
 from codegen.model import Op
 from codegen.names import identifier, source_files, with_parents
 from codegen.objects.examples import Examples

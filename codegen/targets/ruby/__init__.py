@@ -11,7 +11,8 @@ from pathlib import PurePath
 from codegen.definitions import Definitions, Function
 from codegen.examples import ErrorCase
 from codegen.function_table import FunctionTable
-from codegen.language import Language, LibraryFunction
+from codegen.language import Language
+from codegen.library_function import LibraryFunction
 from codegen.names import identifier, pascal, source_files, with_parents
 from codegen.objects.examples import Examples
 from codegen.objects.model import Member
