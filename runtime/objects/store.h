@@ -2,7 +2,7 @@
 #ifndef ONEFLOW_OBJECTS_STORE_H_
 #define ONEFLOW_OBJECTS_STORE_H_
 
-#include <deque>
+#include <list>
 #include <vector>
 
 #include "objects/function.h"
@@ -20,7 +20,7 @@ struct Store {
   }
 
   Memory memory;
-  std::deque<of_function_object> functions;
+  std::list<of_function_object> functions;  // which never move
   std::vector<of_tensor> tensors;
 };
 

@@ -66,6 +66,7 @@ def test_out() -> None:
     raises(flow.TypeMismatch, "add: out must be Tensor, got list", lambda: flow.add(X, 1, out=[out]))
     text = "max: out must be tuple of 2 Tensors, got Tensor"
     raises(flow.TypeMismatch, text, lambda: flow.max(X, 0, out=values))
+    raises(flow.TypeMismatch, "add_: unknown argument out", lambda: flow.zeros(2).add_(1, out=out))
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 // The attributes of a tensor: shape, dtype, device, strides, T and others.
 
-#include "arguments.h"
+#include "binding.h"
 #include "call.h"
 #include "device.h"
 #include "dtype.h"
@@ -57,7 +57,7 @@ PyObject* permuted(PyObject* self, int32_t rank, OrderOf order_of) {
   values[1].kind = OF_VALUE_INT_LIST;
   values[1].count = rank;
   values[1].as.integers = order;
-  return run_operator(permute->overloads.front(), values, nullptr);
+  return run_operator(*permute, values, nullptr);
 }
 
 PyObject* get_transposed(PyObject* self, void*) {
@@ -80,15 +80,15 @@ PyObject* get_adjoint(PyObject* self, void*) {
 }
 
 // Implements size() and stride(): returns the tuple of all values, or the value of one dimension.
-PyObject* tuple_or_item(const Parameters& parameters, const int64_t* values, int32_t rank, PyObject* const* args,
+PyObject* tuple_or_item(const Function& function, const int64_t* values, int32_t rank, PyObject* const* args,
                         Py_ssize_t count, PyObject* keywords) {
-  HandCall<1> call;
-  if (!call.parse(parameters, args, count, keywords)) return nullptr;
-  if (call.values[0].kind != OF_VALUE_INT) return tuple_of(values, rank);
-  const int64_t dim = call.values[0].as.integer;
+  BoundCall call;
+  if (!call.bind(function, {args, count, keywords})) return nullptr;
+  if (call.values()[0].kind != OF_VALUE_INT) return tuple_of(values, rank);
+  const int64_t dim = call.values()[0].as.integer;
   if (rank == 0 || dim < -rank || dim >= rank) {
     const std::string range = "between " + std::to_string(-rank) + " and " + std::to_string(rank - 1);
-    return raise(OF_INDEX_OUT_OF_RANGE, std::string(parameters.function()) + ": dim must be " +
+    return raise(OF_INDEX_OUT_OF_RANGE, std::string(function.name(OF_CALLED_AS_FUNCTION)) + ": dim must be " +
                                             (rank == 0 ? "absent" : range) + " for a tensor with " +
                                             std::to_string(rank) + " dimension" + (rank == 1 ? "" : "s") + ", got " +
                                             std::to_string(dim));
@@ -96,18 +96,18 @@ PyObject* tuple_or_item(const Parameters& parameters, const int64_t* values, int
   return PyLong_FromLongLong(values[dim < 0 ? dim + rank : dim]);
 }
 
-const ArgumentRecord kDim[] = {optional_argument("dim", "int", ArgumentKind::kInt)};
-const Parameters kSizeParameters("size", kDim);
-const Parameters kStrideParameters("stride", kDim);
+constexpr of_parameter kDim[] = {optional("dim", kIntOrNone)};
+const Function kSizeFunction("size", kDim);
+const Function kStrideFunction("stride", kDim);
 
 PyObject* size(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   const of_tensor handle = handle_of(self);
-  return tuple_or_item(kSizeParameters, of_tensor_sizes(handle), of_tensor_rank(handle), args, count, keywords);
+  return tuple_or_item(kSizeFunction, of_tensor_sizes(handle), of_tensor_rank(handle), args, count, keywords);
 }
 
 PyObject* stride(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   const of_tensor handle = handle_of(self);
-  return tuple_or_item(kStrideParameters, of_tensor_strides(handle), of_tensor_rank(handle), args, count, keywords);
+  return tuple_or_item(kStrideFunction, of_tensor_strides(handle), of_tensor_rank(handle), args, count, keywords);
 }
 
 PyObject* numel(PyObject* self, PyObject*) { return PyLong_FromLongLong(of_tensor_count(handle_of(self))); }
@@ -144,26 +144,26 @@ PyObject* data_ptr(PyObject* self, PyObject*) {
   return PyLong_FromVoidPtr(data);
 }
 
-const ArgumentRecord kOther[] = {{"other", "Tensor", ArgumentKind::kTensor}};
-const Parameters kSharesParameters("shares_memory_with", kOther);
+constexpr of_parameter kOther[] = {required("other", kTensorType)};
+const Function kSharesFunction("shares_memory_with", kOther);
 
 PyObject* shares_memory_with(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  HandCall<1> call;
+  BoundCall call;
   of_tensor_info mine{}, theirs{};
-  if (!call.parse(kSharesParameters, args, count, keywords) || !get_info(self, &mine) ||
-      !get_info(call.objects[0], &theirs)) {
+  if (!call.bind(kSharesFunction, {args, count, keywords}) || !get_info(self, &mine) ||
+      !get_info(call.native(0), &theirs)) {
     return nullptr;
   }
   return PyBool_FromLong(mine.storage == theirs.storage);
 }
 
-const Parameters kEqualParameters("equal", kOther);
+const Function kEqualFunction("equal", kOther);
 
 PyObject* equal(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  HandCall<1> call;
+  BoundCall call;
   bool result = false;
-  if (!call.parse(kEqualParameters, args, count, keywords)) return nullptr;
-  const of_tensor mine = handle_of(self), theirs = handle_of(call.objects[0]);
+  if (!call.bind(kEqualFunction, {args, count, keywords})) return nullptr;
+  const of_tensor mine = handle_of(self), theirs = handle_of(call.native(0));
   return check(run_native(mine, [&] { return of_tensor_equal(mine, theirs, &result); })) ? PyBool_FromLong(result)
                                                                                          : nullptr;
 }

@@ -17,7 +17,7 @@
 #include <tuple>
 #include <type_traits>
 
-#include "arguments.h"
+#include "binding.h"
 #include "device.h"
 #include "dtype.h"
 #include "errors.h"
@@ -167,15 +167,16 @@ T argument(const of_value& value, PyObject* object) {
 }
 
 // Calls a function with converted arguments.
-template <auto function, int count>
-PyObject* call_converted(PyObject* self, const HandCall<count>& call) {
+template <auto function>
+PyObject* call_converted(PyObject* self, const BoundCall& call) {
   return [&]<size_t... i>(std::index_sequence<i...>) {
     return guarded([&] {
       return Callee<decltype(function)>::call(
-          function, self, argument<std::tuple_element_t<i, ArgumentsOf<function>>>(call.values[i], call.objects[i])...);
+          function, self,
+          argument<std::tuple_element_t<i, ArgumentsOf<function>>>(call.values()[i], call.native(i))...);
     });
   }
-  (std::make_index_sequence<count>());
+  (std::make_index_sequence<std::tuple_size_v<ArgumentsOf<function>>>());
 }
 
 // Calls a function without arguments, or with one that it checks itself.
@@ -190,12 +191,12 @@ PyObject* call_plain(PyObject* self, [[maybe_unused]] PyObject* object) {
   });
 }
 
-// Returns the definition of a function or method with the given parameters, which the shared binder converts.
-template <auto function, const Parameters& parameters>
+// Returns the definition of a function or method whose arguments are those of `signature`.
+template <auto function, const Function& signature>
 PyMethodDef bound(const char* name, const char* documentation) {
   const auto call = [](PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) -> PyObject* {
-    HandCall<std::tuple_size_v<ArgumentsOf<function>>> call;
-    return call.parse(parameters, args, count, keywords) ? call_converted<function>(self, call) : nullptr;
+    BoundCall call;
+    return call.bind(signature, {args, count, keywords}) ? call_converted<function>(self, call) : nullptr;
   };
   return fast_method(name, call, documentation);
 }
@@ -222,12 +223,14 @@ void* unary_slot() {
   return reinterpret_cast<void*>(+[](PyObject* self) { return call_plain<function>(self, nullptr); });
 }
 
-// Returns the function of Py_tp_new for a class with the given parameters.
-template <auto function, const Parameters& parameters>
+// Returns the function of Py_tp_new for a class whose arguments are those of `signature`.
+template <auto function, const Function& signature>
 void* new_slot() {
   const auto create = [](PyTypeObject*, PyObject* arguments, PyObject* keywords) -> PyObject* {
-    HandCall<std::tuple_size_v<ArgumentsOf<function>>> call;
-    return call.parse_tuple(parameters, arguments, keywords) ? call_converted<function>(nullptr, call) : nullptr;
+    UnpackedArguments unpacked;
+    BoundCall call;
+    const bool is_bound = unpacked.unpack(arguments, keywords) && call.bind(signature, unpacked.get());
+    return is_bound ? call_converted<function>(nullptr, call) : nullptr;
   };
   return reinterpret_cast<void*>(+create);
 }

@@ -1,22 +1,18 @@
-// Calls operators of the runtime and converts their results to Python objects.
+// Calls public functions: binds the arguments, runs the operator, and returns the results.
 #ifndef ONEFLOW_PYTHON_CALL_H_
 #define ONEFLOW_PYTHON_CALL_H_
 
-#include "arguments.h"
-#include "operators.h"
+#include "binding.h"
 
 namespace oneflow::python {
 
-// Calls an operator with converted values and returns its results. `destination` is the tensor that the result is
-// written to, a tuple of tensors for several results, or NULL or None to allocate the results. `bound` holds the
-// objects that the values were converted from.
-PyObject* call_overload(const Overload& overload, const of_value* values, const Bound& bound, PyObject* destination);
+// Calls a function. Its in-place form writes the result to the receiver of a method, and returns it; or to a list of
+// tensors, and returns a tuple of them.
+PyObject* call(const Function& function, of_manner manner, const Arguments& arguments);
 
-// Calls the in-place form of an operator that writes to a list of tensors, and returns these tensors as a tuple.
-PyObject* call_on_list(const Overload& overload, const of_value* values, const Bound& bound);
-
-// Calls an operator with one result and returns it. `destination` is the Tensor to write to, or NULL to allocate one.
-PyObject* run_operator(const Overload& overload, const of_value* values, PyObject* destination);
+// Calls the operator of the first overload of a function, which has one result, with values of its parameters.
+// `destination` is the Tensor to write to and return, or NULL to allocate one.
+PyObject* run_operator(const Function& function, const of_value* values, PyObject* destination);
 
 }  // namespace oneflow::python
 

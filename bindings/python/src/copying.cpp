@@ -2,7 +2,7 @@
 
 #include <oneflow/autograd.h>
 
-#include "arguments.h"
+#include "binding.h"
 #include "device.h"
 #include "dtype.h"
 #include "errors.h"
@@ -19,14 +19,13 @@ PyObject* copy(PyObject* self, PyObject*) {
   return check(of_tensor_index(handle_of(self), &everything, 1, &result)) ? wrap(result) : nullptr;
 }
 
-const ArgumentRecord kMemo[] = {optional_argument("memo", "dict", ArgumentKind::kObject)};
-const Parameters kDeepcopyParameters("__deepcopy__", kMemo);
+constexpr of_parameter kMemo[] = {optional("memo", kAnyType)};
+const Function kDeepcopyFunction("__deepcopy__", kMemo);
 
 PyObject* deepcopy(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  HandCall<1> call;
+  BoundCall call;
   of_tensor result = nullptr;
-  if (!call.parse(kDeepcopyParameters, args, count, keywords) ||
-      !check(of_tensor_copy_leaf(handle_of(self), &result))) {
+  if (!call.bind(kDeepcopyFunction, {args, count, keywords}) || !check(of_tensor_copy_leaf(handle_of(self), &result))) {
     return nullptr;
   }
   return wrap(result);
@@ -49,28 +48,26 @@ PyObject* reduce(PyObject* self, PyObject*) {
                        device.get(), of_tensor_requires_grad(handle) ? Py_True : Py_False);
 }
 
-const ArgumentRecord kRebuildArguments[] = {
-    {"data", "bytes", ArgumentKind::kObject},
-    {"dtype", "dtype", ArgumentKind::kDType},
-    {.name = "size", .word = "tuple of ints", .kind = ArgumentKind::kInt, .item_word = "int"},
-    {"device", "device", ArgumentKind::kDevice},
-    optional_argument("requires_grad", "bool", ArgumentKind::kBool),
+constexpr of_type kSizesType = type_of(OF_TYPE_ITEMS, "tuple of ints", &kIntType);
+constexpr of_parameter kRebuildArguments[] = {
+    required("data", kAnyType),      required("dtype", kDTypeType),          required("size", kSizesType),
+    required("device", kDeviceType), optional("requires_grad", kBoolOrNone),
 };
-const Parameters kRebuildParameters("_rebuild_tensor", kRebuildArguments);
+const Function kRebuildFunction("_rebuild_tensor", kRebuildArguments);
 
 // Rebuilds a tensor from a pickle. Checks all arguments, because the file may have been tampered with.
 PyObject* rebuild(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  HandCall<5> call;
-  if (!call.parse(kRebuildParameters, args, count, keywords)) return nullptr;
-  PyObject* data = call.objects[0];
+  BoundCall call;
+  if (!call.bind(kRebuildFunction, {args, count, keywords})) return nullptr;
+  PyObject* data = call.native(0);
   if (!PyBytes_Check(data))
     return raise(OF_TYPE_MISMATCH, "_rebuild_tensor: data must be bytes, got " + type_name(data));
   of_tensor_source source{};
   source.struct_size = sizeof(source);
-  source.dtype = call.values[1].as.dtype;
-  source.device = call.values[3].as.device;
-  source.rank = call.values[2].count;
-  source.sizes = call.values[2].as.integers;
+  source.dtype = call.values()[1].as.dtype;
+  source.device = call.values()[3].as.device;
+  source.rank = call.values()[2].count;
+  source.sizes = call.values()[2].as.integers;
   source.data = PyBytes_AS_STRING(data);
   source.bytes = static_cast<uint64_t>(PyBytes_GET_SIZE(data));
   of_tensor result = nullptr;
@@ -80,7 +77,7 @@ PyObject* rebuild(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* 
   if (needed != PyBytes_GET_SIZE(data))
     return raise(OF_INVALID_ARGUMENT, "_rebuild_tensor: data must have " + std::to_string(needed) + " bytes, got " +
                                           std::to_string(PyBytes_GET_SIZE(data)));
-  const bool requires_grad = call.values[4].kind == OF_VALUE_BOOL && call.values[4].as.boolean;
+  const bool requires_grad = call.values()[4].kind == OF_VALUE_BOOL && call.values()[4].as.boolean;
   if (requires_grad && !check(of_tensor_set_requires_grad(result, true))) return nullptr;
   return tensor.release();
 }

@@ -4,7 +4,7 @@
 
 #include <new>
 
-#include "arguments.h"
+#include "binding.h"
 #include "buffer.h"
 #include "device.h"
 #include "dlpack.h"
@@ -86,22 +86,22 @@ Ref create(PyObject* data, const TensorRequest& request) {
   return cast_tensor(tensor.get(), *request.dtype);
 }
 
-const ArgumentRecord kTensorArguments[] = {
-    {"data", "nested lists of numbers", ArgumentKind::kObject},
-    optional_keyword("dtype", "dtype", ArgumentKind::kDType),
-    optional_keyword("device", "device", ArgumentKind::kDevice),
-    optional_keyword("requires_grad", "bool", ArgumentKind::kBool),
+constexpr of_parameter kTensorArguments[] = {
+    required("data", kAnyType),
+    optional_keyword("dtype", kDTypeOrNone),
+    optional_keyword("device", kDeviceOrNone),
+    optional_keyword("requires_grad", kBoolOrNone),
 };
-const Parameters kTensorParameters("tensor", kTensorArguments);
+const Function kTensorFunction("tensor", kTensorArguments);
 
 PyObject* tensor_function(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  HandCall<4> call;
-  if (!call.parse(kTensorParameters, args, count, keywords)) return nullptr;
+  BoundCall call;
+  if (!call.bind(kTensorFunction, {args, count, keywords})) return nullptr;
   TensorRequest request{.function = "tensor", .name = "data"};
-  if (call.values[1].kind == OF_VALUE_DTYPE) request.dtype = &call.values[1].as.dtype;
-  if (call.values[2].kind == OF_VALUE_DEVICE) request.device = &call.values[2].as.device;
-  Ref tensor(create_tensor(call.objects[0], request));
-  const bool requires_grad = call.values[3].kind == OF_VALUE_BOOL && call.values[3].as.boolean;
+  if (call.values()[1].kind == OF_VALUE_DTYPE) request.dtype = &call.values()[1].as.dtype;
+  if (call.values()[2].kind == OF_VALUE_DEVICE) request.device = &call.values()[2].as.device;
+  Ref tensor(create_tensor(call.native(0), request));
+  const bool requires_grad = call.values()[3].kind == OF_VALUE_BOOL && call.values()[3].as.boolean;
   if (!tensor || !requires_grad || check(of_tensor_set_requires_grad(handle_of(tensor.get()), true)))
     return tensor.release();
   return nullptr;

@@ -60,8 +60,8 @@ PyObject* compare(PyObject* self, PyObject* other, int operation) {
   return PyBool_FromLong(is_same_device(device_of(self), device_of(other)) == (operation == Py_EQ));
 }
 
-const ArgumentRecord kArguments[] = {{"name", "device", ArgumentKind::kDevice}};
-const Parameters kParameters("device", kArguments);
+constexpr of_parameter kArguments[] = {required("name", kDeviceType)};
+const Function kFunction("device", kArguments);
 
 of_device create(of_device device) { return device; }
 
@@ -96,7 +96,7 @@ const char kDocumentation[] =
 
 const PyType_Slot slots[] = {
     {Py_tp_doc, const_cast<char*>(kDocumentation)},
-    {Py_tp_new, new_slot<create, kParameters>()},
+    {Py_tp_new, new_slot<create, kFunction>()},
     {Py_tp_repr, unary_slot<&Device::represent>()},
     {Py_tp_str, unary_slot<&Device::name>()},
     {Py_tp_hash, reinterpret_cast<void*>(hash)},

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "arguments.h"
+#include "binding.h"
 #include "errors.h"
 #include "tensor.h"
 #include "tensor_parts.h"
@@ -115,13 +115,13 @@ PyObject* dlpack_device(PyObject* self, PyObject*) {
   return device_number(self, &device) ? Py_BuildValue("(ii)", device.type, device.index) : nullptr;
 }
 
-const ArgumentRecord kExportArguments[] = {
-    optional_keyword("stream", "int", ArgumentKind::kObject),
-    optional_keyword("max_version", "tuple of ints", ArgumentKind::kObject),
-    optional_keyword("dl_device", "tuple of ints", ArgumentKind::kObject),
-    optional_keyword("copy", "bool", ArgumentKind::kBool),
+constexpr of_parameter kExportArguments[] = {
+    optional_keyword("stream", kAnyType),
+    optional_keyword("max_version", kAnyType),
+    optional_keyword("dl_device", kAnyType),
+    optional_keyword("copy", kBoolOrNone),
 };
-const Parameters kExportParameters("__dlpack__", kExportArguments);
+const Function kExportFunction("__dlpack__", kExportArguments);
 
 // Returns whether the consumer accepts the device that holds the data; raises BufferError for another device.
 bool is_own_device(PyObject* self, PyObject* wanted) {
@@ -167,17 +167,17 @@ bool has_negative_stride(of_tensor tensor) {
 }
 
 PyObject* dlpack(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  HandCall<4> call;
+  BoundCall call;
   bool versioned = false;
-  if (!call.parse(kExportParameters, args, count, keywords) || !wants_version(call.objects[1], &versioned) ||
-      !is_own_device(self, call.objects[2])) {
+  if (!call.bind(kExportFunction, {args, count, keywords}) || !wants_version(call.native(1), &versioned) ||
+      !is_own_device(self, call.native(2))) {
     return nullptr;
   }
   if (of_tensor_requires_grad(handle_of(self))) {
     PyErr_SetString(PyExc_BufferError, "__dlpack__: the tensor requires a gradient; detach it first");
     return nullptr;
   }
-  const of_value& copy = call.values[3];
+  const of_value& copy = call.values()[3];
   if (copy.kind == OF_VALUE_BOOL && !copy.as.boolean && has_negative_stride(handle_of(self))) {
     PyErr_SetString(PyExc_BufferError, "__dlpack__: negative strides cannot be exported without a copy");
     return nullptr;
@@ -197,13 +197,13 @@ Ref capsule_of(PyObject* object) {
   return Ref(PyObject_CallNoArgs(method.get()));
 }
 
-const ArgumentRecord kImportArguments[] = {{"object", "an object with __dlpack__", ArgumentKind::kObject}};
-const Parameters kImportParameters("from_dlpack", kImportArguments);
+constexpr of_parameter kImportArguments[] = {required("object", kAnyType)};
+const Function kImportFunction("from_dlpack", kImportArguments);
 
 PyObject* from_dlpack(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  HandCall<1> call;
-  if (!call.parse(kImportParameters, args, count, keywords)) return nullptr;
-  PyObject* object = call.objects[0];
+  BoundCall call;
+  if (!call.bind(kImportFunction, {args, count, keywords})) return nullptr;
+  PyObject* object = call.native(0);
   if (PyCapsule_CheckExact(object) || has_dlpack(object)) return tensor_from_dlpack(object).release();
   return raise(OF_TYPE_MISMATCH, "from_dlpack: object must have a method __dlpack__, got " + type_name(object));
 }

@@ -2,7 +2,7 @@
 
 #include <oneflow/autograd.h>
 
-#include "arguments.h"
+#include "binding.h"
 #include "buffer.h"
 #include "errors.h"
 #include "tensor.h"
@@ -40,26 +40,26 @@ PyObject* to_numpy(PyObject* self, PyObject* dtype, PyObject* copy) {
 
 PyObject* numpy(PyObject* self, PyObject*) { return to_numpy(self, Py_None, Py_None); }
 
-const ArgumentRecord kArrayArguments[] = {
-    optional_argument("dtype", "numpy.dtype", ArgumentKind::kObject),
-    optional_argument("copy", "bool", ArgumentKind::kObject),
+constexpr of_parameter kArrayArguments[] = {
+    optional("dtype", kAnyType),
+    optional("copy", kAnyType),
 };
-const Parameters kArrayParameters("__array__", kArrayArguments);
+const Function kArrayFunction("__array__", kArrayArguments);
 
 PyObject* array(PyObject* self, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  HandCall<2> call;
-  if (!call.parse(kArrayParameters, args, count, keywords)) return nullptr;
-  return to_numpy(self, call.objects[0] != nullptr ? call.objects[0] : Py_None,
-                  call.objects[1] != nullptr ? call.objects[1] : Py_None);
+  BoundCall call;
+  if (!call.bind(kArrayFunction, {args, count, keywords})) return nullptr;
+  return to_numpy(self, call.native(0) != nullptr ? call.native(0) : Py_None,
+                  call.native(1) != nullptr ? call.native(1) : Py_None);
 }
 
-const ArgumentRecord kFromNumpyArguments[] = {{"array", "numpy.ndarray", ArgumentKind::kObject}};
-const Parameters kFromNumpyParameters("from_numpy", kFromNumpyArguments);
+constexpr of_parameter kFromNumpyArguments[] = {required("array", kAnyType)};
+const Function kFromNumpyFunction("from_numpy", kFromNumpyArguments);
 
 PyObject* from_numpy(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  HandCall<1> call;
-  if (!call.parse(kFromNumpyParameters, args, count, keywords)) return nullptr;
-  PyObject* array = call.objects[0];
+  BoundCall call;
+  if (!call.bind(kFromNumpyFunction, {args, count, keywords})) return nullptr;
+  PyObject* array = call.native(0);
   if (!PyObject_CheckBuffer(array)) {
     return raise(OF_TYPE_MISMATCH,
                  "from_numpy: array must be numpy.ndarray or another object with a buffer, got " + type_name(array));

@@ -37,48 +37,46 @@ nb::tuple pairs_of(const of_expression_info& info) {
 
 // ------------------------------------------------------------------------------------------------ creation
 
-const ArgumentRecord kArguments[] = {
-    {"equation", "str", ArgumentKind::kString},
-    {"operands", "list of Tensors or shapes", ArgumentKind::kObject, "Tensor or shape"},
-    optional_keyword("optimize", "str", ArgumentKind::kObject),
-    optional_keyword("memory_limit", "int", ArgumentKind::kInt),
-};
-// The types of `optimize` besides bool: the name of a search, or a path.
-const ArgumentRecord kSearch = optional_keyword("optimize", "str", ArgumentKind::kString);
-const ArgumentRecord kPairs{.name = "optimize",
-                            .word = "list of pairs of ints",
-                            .kind = ArgumentKind::kInt,
-                            .item_word = "pair of ints",
-                            .is_nested = true};
-const Parameters kPathParameters("einsum_path", kArguments);
-const Parameters kExpressionParameters("einsum_expression", kArguments);
+enum { kEquation, kOperands, kOptimize, kMemoryLimit };
 
-// Throws a TypeMismatch that says what the caller expected, instead of the current exception.
-[[noreturn]] void fail_instead(const Parameters& parameters, const std::string& expected, PyObject* found) {
-  PyErr_Clear();
-  fail(OF_TYPE_MISMATCH, std::string(parameters.function()) + ": " + expected + ", got " + type_name(found));
+constexpr of_type kPairType = type_of(OF_TYPE_PAIR, "pair of ints", &kIntType);
+constexpr of_type kPathType = type_of(OF_TYPE_LIST, "list of pairs of ints", &kPairType);
+
+// The parameters of the overloads, one for each type of `optimize`.
+template <const of_type& optimize>
+constexpr of_parameter kParameters[] = {required("equation", kStringType), required("operands", kAnyType),
+                                        optional_keyword("optimize", optimize),
+                                        optional_keyword("memory_limit", kIntOrNone)};
+const of_overload kOverloads[] = {hand_written(kParameters<kStringOrNone>), hand_written(kParameters<kBoolType>),
+                                  hand_written(kParameters<kPathType>)};
+const Function kPathFunction({"einsum_path", nullptr, kOverloads, std::size(kOverloads), true});
+const Function kExpressionFunction({"einsum_expression", nullptr, kOverloads, std::size(kOverloads), true});
+
+// Throws a TypeMismatch that says what the caller expected.
+[[noreturn]] void fail_type(const char* function, const std::string& expected, PyObject* found) {
+  fail(OF_TYPE_MISMATCH, std::string(function) + ": " + expected + ", got " + type_name(found));
 }
 
-const ArgumentRecord kShape{"shape", "list of ints", ArgumentKind::kInt, "int"};
-
-// Reads the shape of a tensor, or a list or tuple of sizes, which are copied to `store`.
-of_shape read_shape(const Parameters& parameters, size_t position, PyObject* object, ValueStore* store) {
+// Returns the shape of a tensor, or of a list or tuple of sizes.
+std::vector<int64_t> read_shape(const char* function, size_t position, PyObject* object) {
   if (is_tensor(object)) {
-    const of_tensor tensor = handle_of(object);
-    return {of_tensor_rank(tensor), of_tensor_sizes(tensor)};
+    const int64_t* sizes = of_tensor_sizes(handle_of(object));
+    return {sizes, sizes + of_tensor_rank(handle_of(object))};
   }
-  of_value sizes{};
-  Mismatch mismatch;
-  if ((PyList_Check(object) || PyTuple_Check(object)) && convert(kShape, object, store, &sizes, &mismatch)) {
-    return {sizes.count, sizes.as.integers};
+  const std::string name = "operands[" + std::to_string(position) + "]";
+  const std::string expected = name + " must be Tensor or list of ints";
+  if (!PyList_Check(object) && !PyTuple_Check(object)) fail_type(function, expected, object);
+  std::vector<int64_t> sizes;
+  for (const nb::handle size : nb::tuple(nb::handle(object))) {  // conversions run code that could change a list
+    CallContext context;
+    of_data data{};
+    const of_status status =
+        of_convert(function, name.c_str(), &kIntType, &python_language, &context, size.ptr(), &data);
+    if (status == OF_TYPE_MISMATCH) fail_type(function, expected, object);
+    require(status);
+    sizes.push_back(data.as.integer);
   }
-  // A method of an item may have raised another exception.
-  if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_TypeError)) throw nb::python_error();
-  const std::string operand = "operands[" + std::to_string(position) + "]";
-  if (mismatch.reason != Mismatch::Reason::kTooLarge)
-    fail_instead(parameters, operand + " must be Tensor or list of ints", object);
-  fail(OF_INVALID_ARGUMENT,
-       std::string(parameters.function()) + ": " + operand + " must fit into 64 bits, got a larger integer");
+  return sizes;
 }
 
 // Returns whether an argument is the list of all operands, rather than the shape of a single operand.
@@ -88,123 +86,93 @@ bool is_list_of_operands(PyObject* object) {
   return is_tensor(first) || PyList_Check(first) || PyTuple_Check(first);
 }
 
-// Copies a string, which must not contain a null byte, at which it would end for the runtime.
-std::string read_text(const Parameters& parameters, int argument, const of_value& value) {
-  std::string text(value.as.string, static_cast<size_t>(value.count));
-  if (text.find('\0') == std::string::npos) return text;
-  fail(OF_INVALID_ARGUMENT,
-       std::string(parameters.function()) + ": " + parameters[argument].name + " must not have a null byte");
-}
+using Expression = Owned<of_expression, of_expression_release>;
 
-// Sets the contraction order of the options from `optimize`: the name of a search, a bool that stands for "auto" or
-// "none", or a path of pairs. The options then point to `search` and to memory of `store`.
-void read_order(const Parameters& parameters, PyObject* optimize, ValueStore* store, std::string* search,
-                of_expression_options* options) {
-  if (optimize == nullptr || optimize == Py_None) return;
-  if (PyBool_Check(optimize)) {
-    options->optimize = optimize == Py_True ? "auto" : "none";
-    return;
+// Operands that are passed one by one as a list of them. The binder cannot do this, because an operand that is a shape
+// is a list as well.
+class GatheredOperands {
+ public:
+  explicit GatheredOperands(const Arguments& given) : arguments_(given) {
+    if (given.count < 2 || (given.count == 2 && is_list_of_operands(given.values[1]))) return;
+    list_ = nb::tuple(nb::cast(std::vector<nb::handle>(given.values + 1, given.values + given.count)));
+    const Py_ssize_t named = given.keywords != nullptr ? PyTuple_GET_SIZE(given.keywords) : 0;
+    values_ = {given.values[0], list_.ptr()};
+    values_.insert(values_.end(), given.values + given.count, given.values + given.count + named);
+    arguments_ = {values_.data(), 2, given.keywords};
   }
-  const bool is_path = PyList_Check(optimize) || PyTuple_Check(optimize);
-  of_value value{};
-  Mismatch mismatch;
-  mismatch.argument = is_path ? &kPairs : &kSearch;
-  if (!convert(*mismatch.argument, optimize, store, &value, &mismatch)) {
-    mismatch.raise(parameters.function());
-    throw nb::python_error();
-  }
-  if (is_path) {
-    options->path = value.as.integers;
-    options->path_count = static_cast<size_t>(value.count);
-  } else {
-    *search = read_text(parameters, 2, value);
-    options->optimize = search->c_str();
-  }
+
+  const Arguments& arguments() const { return arguments_; }
+
+ private:
+  Arguments arguments_;
+  nb::object list_;
+  std::vector<PyObject*> values_;
+};
+
+// Sets the contraction order of the options: the name of a search, a bool that stands for "auto" or "none", or a path
+// of pairs.
+void read_order(const of_value& optimize, of_expression_options* options) {
+  if (optimize.kind == OF_VALUE_BOOL) options->optimize = optimize.as.boolean ? "auto" : "none";
+  if (optimize.kind == OF_VALUE_STRING) options->optimize = optimize.as.string;
+  if (optimize.kind != OF_VALUE_INT_LIST) return;
+  options->path = optimize.as.integers;
+  options->path_count = static_cast<size_t>(optimize.count);
 }
 
 using Expression = Owned<of_expression, of_expression_release>;
 
 // Creates the expression for the arguments of einsum_expression() or einsum_path().
-Expression make(const Parameters& parameters, PyObject* const* args, Py_ssize_t positional, PyObject* keywords) {
-  LabelledCall labelled;
-  if (positional > 0 && is_tensor(args[0])) {
-    if (!labelled.read(parameters.function(), args, positional, keywords)) throw nb::python_error();
-    args = labelled.args();
-    positional = labelled.positional();
-  }
-  Mismatch mismatch;
-  Bound bound;
-  ValueStore store;
-  of_value values[std::size(kArguments)];
-  // bind() cannot tell separate operands from a list of operands, because shapes are lists themselves.
-  const bool in_list = positional == 2 && is_list_of_operands(args[1]);
-  nb::object list;
-  std::vector<PyObject*> gathered(args, args + positional + (keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0));
-  if (positional >= 2 && !in_list) {
-    list = nb::tuple(nb::cast(std::vector<nb::handle>(args + 1, args + positional)));
-    gathered.erase(gathered.begin() + 1, gathered.begin() + positional);
-    gathered.insert(gathered.begin() + 1, list.ptr());
-    positional = 2;
-  }
-  if (!parameters.bind(false, gathered.data(), positional, keywords, &bound, &mismatch) ||
-      !parameters.convert(bound, &store, values, &mismatch)) {
-    mismatch.raise(parameters.function());
-    throw nb::python_error();
-  }
-  PyObject* given = bound.objects[1];
-  if (!PyList_Check(given) && !PyTuple_Check(given)) {
-    fail_instead(parameters, "operands must be list of Tensors or shapes", given);
-  }
-  const nb::tuple operands{nb::handle(given)};  // conversions run code that could change a list
+Expression make(const Function& function, const Arguments& arguments) {
+  const char* name = function.name(OF_CALLED_AS_FUNCTION);
+  LabelledCall labelled(arguments);
+  if (!labelled.read(name)) throw nb::python_error();
+  const GatheredOperands gathered(labelled.arguments());
+  BoundCall call;
+  if (!call.bind(function, gathered.arguments())) throw nb::python_error();
+  PyObject* given = call.native(kOperands);
+  if (!PyList_Check(given) && !PyTuple_Check(given))
+    fail_type(name, "operands must be list of Tensors or shapes", given);
+  std::vector<std::vector<int64_t>> sizes;
+  for (const nb::handle operand : nb::tuple(nb::handle(given)))  // conversions run code that could change a list
+    sizes.push_back(read_shape(name, sizes.size(), operand.ptr()));
   std::vector<of_shape> shapes;
-  for (const nb::handle operand : operands) {
-    shapes.push_back(read_shape(parameters, shapes.size(), operand.ptr(), &store));
-  }
+  for (const std::vector<int64_t>& each : sizes) shapes.push_back({static_cast<int32_t>(each.size()), each.data()});
   of_expression_options options{};
   options.struct_size = sizeof(options);
-  std::string search;
-  const std::string equation = read_text(parameters, 0, values[0]);
-  read_order(parameters, bound.objects[2], &store, &search, &options);
-  if (values[3].kind == OF_VALUE_INT) options.memory_limit = values[3].as.integer;
+  read_order(call.values()[kOptimize], &options);
+  if (call.values()[kMemoryLimit].kind == OF_VALUE_INT) options.memory_limit = call.values()[kMemoryLimit].as.integer;
+  const char* equation = call.values()[kEquation].as.string;
   of_expression handle = nullptr;
-  require(run_unlocked(
-      [&] { return of_expression_create(equation.c_str(), shapes.data(), shapes.size(), &options, &handle); }));
+  require(
+      run_unlocked([&] { return of_expression_create(equation, shapes.data(), shapes.size(), &options, &handle); }));
   return Expression(handle);
 }
 
 // ------------------------------------------------------------------------------------------------ the type
 
-const ArgumentRecord kCallArguments[] = {
-    {"operands", "list of Tensors", ArgumentKind::kTensor, "Tensor"},
-};
-const Parameters kCallParameters("einsum", kCallArguments, -1, std::span(kOptions).first(1));
+constexpr of_type kTensorsType = type_of(OF_TYPE_ITEMS, "list of Tensors", &kTensorType);
+constexpr of_parameter kCallParameters[] = {required("operands", kTensorsType)};
+// The errors of a call are those of einsum, and name it.
+const Function kCallFunction("einsum", kCallParameters, true);
 
 PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t flags, PyObject* keywords) {
-  Mismatch mismatch;
-  Bound bound;
-  ValueStore store;
-  of_value value;
-  if (!kCallParameters.bind(false, args, PyVectorcall_NARGS(flags), keywords, &bound, &mismatch) ||
-      !kCallParameters.convert(bound, &store, &value, &mismatch)) {
-    return mismatch.raise(kCallParameters.function());
-  }
-  const bool has_out = bound.out() != nullptr && bound.out() != Py_None;
-  if (has_out && !is_tensor(bound.out())) {
-    return raise(OF_TYPE_MISMATCH, "einsum: out must be Tensor, got " + type_name(bound.out()));
-  }
+  BoundCall call;
+  if (!call.bind(kCallFunction, {args, PyVectorcall_NARGS(flags), keywords})) return nullptr;
+  const of_value& operands = call.values()[0];
+  const bool has_out = !call.outputs().empty();
   of_value result{};
   if (has_out) {
     result.kind = OF_VALUE_TENSOR;
-    result.as.tensor = handle_of(bound.out());
+    result.as.tensor = handle_of(call.outputs()[0]);
   }
   of_status status;
   {
-    UnlockedScope unlocked(of_call_is_long(nullptr, &value, 1));
-    status =
-        of_expression_call(handle_of_expression(self), value.as.tensors, static_cast<size_t>(value.count), &result);
+    UnlockedScope unlocked(of_call_is_long(nullptr, &operands, 1));
+    status = of_expression_call(handle_of_expression(self), operands.as.tensors, static_cast<size_t>(operands.count),
+                                &result);
   }
   if (!check(status)) return nullptr;
-  return has_out ? Py_NewRef(bound.out()) : wrap(result.as.tensor);
+  return has_out ? Py_NewRef(call.outputs()[0]) : wrap(result.as.tensor);
 }
 
 void destroy(PyObject* self) {
@@ -291,7 +259,7 @@ PyType_Spec spec = {
 
 PyObject* einsum_expression(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   return guarded([=] {
-    Expression handle = make(kExpressionParameters, args, count, keywords);
+    Expression handle = make(kExpressionFunction, {args, count, keywords});
     ExpressionObject* object = PyObject_New(ExpressionObject, expression_type);
     nb::object result = take(reinterpret_cast<PyObject*>(object));
     object->vectorcall = vectorcall;
@@ -302,7 +270,7 @@ PyObject* einsum_expression(PyObject*, PyObject* const* args, Py_ssize_t count, 
 
 PyObject* einsum_path(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   return guarded([=] {
-    const Expression expression = make(kPathParameters, args, count, keywords);
+    const Expression expression = make(kPathFunction, {args, count, keywords});
     const of_expression_info info = info_of(expression.get());
     return path_type(pairs_of(info), info.operations, info.operations_at_once, info.largest_intermediate, info.report);
   });

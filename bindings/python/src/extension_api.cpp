@@ -29,57 +29,50 @@ of_status give(PyObject* owned, of_object* object) {
 
 of_status enter(const of_extension_api*) { return require_home(); }
 
+constexpr of_type kGeneratorType = {OF_TYPE_OBJECT, false, "Generator", "Generator", 0, nullptr, nullptr};
+
 // Converts an argument as those of operators are.
-of_status find(const ArgumentRecord& argument, of_object object, const char* function, of_value* value) {
+of_status find(const of_type& type, of_object object, const char* function, const char* argument, of_data* data) {
   if (const of_status status = require_home()) return status;
-  ValueStore store;
-  Mismatch mismatch;
-  mismatch.argument = &argument;
-  if (convert(argument, to_python(object), &store, value, &mismatch)) return OF_OK;
-  if (function != nullptr) {
-    mismatch.raise(function);
-    return take_failure();
-  }
+  CallContext context;
+  context.is_function = true;
+  const of_status status = of_convert(function != nullptr ? function : "", argument != nullptr ? argument : "", &type,
+                                      &python_language, &context, to_python(object), data);
+  if (status == OF_OK || function != nullptr) return status == OF_INTERRUPTED ? take_failure() : status;
   PyErr_Clear();
   return OF_TYPE_MISMATCH;
 }
 
 of_status find_tensor(const of_extension_api*, of_object object, const char* function, const char* argument,
                       of_tensor* tensor) {
-  of_value value{};
-  if (const of_status status = find({argument, "Tensor", ArgumentKind::kTensor}, object, function, &value)) {
-    return status;
-  }
-  *tensor = of_tensor_retain(value.as.tensor);
-  return OF_OK;
+  of_data data{};
+  const of_status status = find(kTensorType, object, function, argument, &data);
+  if (status == OF_OK) *tensor = of_tensor_retain(data.as.tensor);
+  return status;
 }
 
 of_status find_device(const of_extension_api*, of_object object, const char* function, const char* argument,
                       of_device* device) {
-  of_value value{};
-  if (const of_status status = find({argument, "device", ArgumentKind::kDevice}, object, function, &value)) {
-    return status;
-  }
-  *device = value.as.device;
-  return OF_OK;
+  of_data data{};
+  const of_status status = find(kDeviceType, object, function, argument, &data);
+  if (status == OF_OK) *device = data.as.device;
+  return status;
 }
 
 of_status find_dtype(const of_extension_api*, of_object object, const char* function, const char* argument,
                      of_dtype* dtype) {
-  of_value value{};
-  if (const of_status status = find({argument, "dtype", ArgumentKind::kDType}, object, function, &value)) return status;
-  *dtype = value.as.dtype;
-  return OF_OK;
+  of_data data{};
+  const of_status status = find(kDTypeType, object, function, argument, &data);
+  if (status == OF_OK) *dtype = data.as.dtype;
+  return status;
 }
 
 of_status find_generator(const of_extension_api*, of_object object, const char* function, const char* argument,
                          of_generator* generator) {
-  of_value value{};
-  if (const of_status status = find({argument, "Generator", ArgumentKind::kGenerator}, object, function, &value)) {
-    return status;
-  }
-  *generator = of_generator_retain(value.as.generator);
-  return OF_OK;
+  of_data data{};
+  const of_status status = find(kGeneratorType, object, function, argument, &data);
+  if (status == OF_OK) *generator = of_generator_retain(static_cast<of_generator>(data.as.object));
+  return status;
 }
 
 of_status make_tensor(const of_extension_api*, of_tensor tensor, of_object* object) {

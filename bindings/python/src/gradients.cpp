@@ -35,8 +35,8 @@ int set_grad(PyObject* self, PyObject* value, void*) {
 
 // ------------------------------------------------------------------------------------------------ methods
 
-const ArgumentRecord kRequires[] = {optional_argument("requires_grad", "bool", ArgumentKind::kBool)};
-const Parameters kRequiresParameters("requires_grad_", kRequires);
+constexpr of_parameter kRequires[] = {optional("requires_grad", kBoolOrNone)};
+const Function kRequiresFunction("requires_grad_", kRequires);
 
 nb::handle requires_grad_in_place(Self self, std::optional<bool> wanted) {
   require(of_tensor_set_requires_grad(handle_of(self.ptr()), wanted.value_or(true)));
@@ -49,12 +49,12 @@ OwnedTensor detach(of_tensor self) {
   return OwnedTensor(result);
 }
 
-const ArgumentRecord kBackward[] = {
-    optional_argument("gradient", "Tensor", ArgumentKind::kTensor),
-    optional_argument("retain_graph", "bool", ArgumentKind::kBool),
-    optional_argument("create_graph", "bool", ArgumentKind::kBool),
+constexpr of_parameter kBackward[] = {
+    optional("gradient", kTensorOrNone),
+    optional("retain_graph", kBoolOrNone),
+    optional("create_graph", kBoolOrNone),
 };
-const Parameters kBackwardParameters("backward", kBackward);
+const Function kBackwardFunction("backward", kBackward);
 
 void backward(of_tensor self, std::optional<of_tensor> gradient, std::optional<bool> retain,
               std::optional<bool> create) {
@@ -169,7 +169,7 @@ std::vector<PyGetSetDef> gradient_attributes() {
 
 std::vector<PyMethodDef> gradient_methods() {
   return {
-      bound<requires_grad_in_place, kRequiresParameters>(
+      bound<requires_grad_in_place, kRequiresFunction>(
           "requires_grad_",
           "requires_grad_($self, requires_grad=True)\n--\n\n"
           "Makes a leaf require a gradient, or not, and returns it.\n\n"
@@ -180,7 +180,7 @@ std::vector<PyMethodDef> gradient_methods() {
       plain<detach>(
           "detach",
           "detach($self)\n--\n\nReturns a tensor over the same memory that has no history and requires no gradient."),
-      bound<backward, kBackwardParameters>(
+      bound<backward, kBackwardFunction>(
           "backward",
           "backward($self, gradient=None, retain_graph=None, create_graph=False)\n--\n\n"
           "Adds the gradients of the tensor to all leaves that it depends on.\n\n"

@@ -4,13 +4,13 @@
 #include <new>
 #include <vector>
 
-#include "arguments.h"
 #include "creation.h"
 #include "dlpack.h"
 #include "dtype.h"
 #include "errors.h"
 #include "nested.h"
 #include "operators.h"
+#include "scalars.h"
 #include "tensor.h"
 #include "tensor_parts.h"
 

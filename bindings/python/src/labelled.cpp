@@ -62,33 +62,36 @@ bool add_labels(const char* function, int operand, PyObject* labels, std::string
 
 }  // namespace
 
-bool LabelledCall::read(const char* function, PyObject* const* args, Py_ssize_t positional, PyObject* keywords) {
+bool LabelledCall::read(const char* function) {
+  if (arguments_.count == 0 || !is_tensor(arguments_.values[0])) return true;
+  const std::span<PyObject* const> given(arguments_.values, static_cast<size_t>(arguments_.count));
   std::string equation;
-  args_.push_back(nullptr);
-  Py_ssize_t at = 0;
-  while (at + 1 < positional) {
+  values_.push_back(nullptr);
+  size_t at = 0;
+  for (; at + 1 < given.size(); at += 2) {
     const auto operand = static_cast<int>(at / 2);
-    if (!is_tensor(args[at]))
-      return raise_mismatch(function, "operand " + std::to_string(operand) + " must be Tensor", args[at]);
+    if (!is_tensor(given[at]))
+      return raise_mismatch(function, "operand " + std::to_string(operand) + " must be Tensor", given[at]);
     if (at > 0) equation += ',';
-    if (!add_labels(function, operand, args[at + 1], &equation)) return false;
-    args_.push_back(args[at]);
-    at += 2;
+    if (!add_labels(function, operand, given[at + 1], &equation)) return false;
+    values_.push_back(given[at]);
   }
-  if (at < positional) {
-    if (is_tensor(args[at])) {
+  if (at < given.size()) {
+    if (is_tensor(given[at])) {
       raise(OF_TYPE_MISMATCH,
             std::string(function) + ": operand " + std::to_string(at / 2) + " must be followed by its labels");
       return false;
     }
     equation += "->";
-    if (!add_labels(function, -1, args[at], &equation)) return false;
+    if (!add_labels(function, -1, given[at], &equation)) return false;
   }
   equation_ = Ref(PyUnicode_FromStringAndSize(equation.data(), static_cast<Py_ssize_t>(equation.size())));
   if (!equation_) return false;
-  args_[0] = equation_.get();
-  positional_ = static_cast<Py_ssize_t>(args_.size());
-  if (keywords != nullptr) args_.insert(args_.end(), args + positional, args + positional + PyTuple_GET_SIZE(keywords));
+  values_[0] = equation_.get();
+  const auto count = static_cast<Py_ssize_t>(values_.size());
+  const Py_ssize_t named = arguments_.keywords != nullptr ? PyTuple_GET_SIZE(arguments_.keywords) : 0;
+  values_.insert(values_.end(), given.data() + given.size(), given.data() + given.size() + named);
+  arguments_ = {values_.data(), count, arguments_.keywords};
   return true;
 }
 

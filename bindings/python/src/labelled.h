@@ -5,25 +5,27 @@
 
 #include <vector>
 
-#include "objects.h"
+#include "binding.h"
 
 namespace oneflow::python {
 
+// A call whose operands may have labels.
 class LabelledCall {
  public:
-  // Reads `positional` arguments, the first of which is a tensor, followed by the values of `keywords`. Each tensor
-  // must be followed by its list of labels; one more list at the end has the labels of the result. Raises and returns
-  // false for other arguments.
-  bool read(const char* function, PyObject* const* args, Py_ssize_t positional, PyObject* keywords);
+  explicit LabelledCall(const Arguments& arguments) : arguments_(arguments) {}
 
-  // Returns the arguments of the equivalent call, the equation first, laid out as in the vectorcall protocol.
-  PyObject* const* args() const { return args_.data(); }
-  Py_ssize_t positional() const { return positional_; }
+  // If the first argument is a tensor, replaces the arguments by those of the equivalent call, the equation first. Then
+  // each tensor must be followed by its list of labels; one more list at the end has the labels of the result. Raises
+  // and returns false for other arguments.
+  bool read(const char* function);
+
+  // Returns the arguments, which are valid as long as the object.
+  const Arguments& arguments() const { return arguments_; }
 
  private:
+  Arguments arguments_;
   Ref equation_;
-  std::vector<PyObject*> args_;  // borrowed; equation_ owns the first one
-  Py_ssize_t positional_ = 0;
+  std::vector<PyObject*> values_;  // borrowed; equation_ owns the first one
 };
 
 }  // namespace oneflow::python

@@ -14,11 +14,11 @@ using OptionalDevice = std::optional<of_device>;
 
 of_device or_default(OptionalDevice device) { return device ? *device : of_default_device(); }
 
-const ArgumentRecord kDevice[] = {optional_argument("device", "device", ArgumentKind::kDevice)};
-const Parameters kStatisticsParameters("memory_stats", kDevice);
-const Parameters kResetPeakParameters("reset_peak_memory_stats", kDevice);
-const Parameters kEmptyCacheParameters("empty_cache", kDevice);
-const Parameters kSynchronizeParameters("synchronize", kDevice);
+constexpr of_parameter kDevice[] = {optional("device", kDeviceOrNone)};
+const Function kStatisticsFunction("memory_stats", kDevice);
+const Function kResetPeakFunction("reset_peak_memory_stats", kDevice);
+const Function kEmptyCacheFunction("empty_cache", kDevice);
+const Function kSynchronizeFunction("synchronize", kDevice);
 
 nb::dict memory_stats(OptionalDevice device) {
   of_memory_statistics statistics{};
@@ -43,8 +43,8 @@ of_status synchronize(OptionalDevice device) {
   return run_unlocked([device = or_default(device)] { return of_synchronize(device); });
 }
 
-const ArgumentRecord kLimitArguments[] = {{"bytes", "int", ArgumentKind::kInt}, kDevice[0]};
-const Parameters kLimitParameters("set_memory_limit", kLimitArguments);
+constexpr of_parameter kLimitArguments[] = {required("bytes", kIntType), kDevice[0]};
+const Function kLimitFunction("set_memory_limit", kLimitArguments);
 
 of_status set_memory_limit(int64_t bytes, OptionalDevice device) {
   if (bytes < 0) {
@@ -70,11 +70,11 @@ nb::dict rejected_plugins() {
   return result;
 }
 
-const ArgumentRecord kRequiredDevice[] = {{"device", "device", ArgumentKind::kDevice}};
-const Parameters kDefaultDeviceParameters("set_default_device", kRequiredDevice);
+constexpr of_parameter kRequiredDevice[] = {required("device", kDeviceType)};
+const Function kDefaultDeviceFunction("set_default_device", kRequiredDevice);
 
-const ArgumentRecord kPath[] = {{"path", "str or path", ArgumentKind::kObject}};
-const Parameters kLoadParameters("load_device", kPath);
+constexpr of_parameter kPath[] = {required("path", kAnyType)};
+const Function kLoadFunction("load_device", kPath);
 
 of_status load_device(nb::handle given) {
   PyObject* path = nullptr;
@@ -95,22 +95,22 @@ of_status load_device(nb::handle given) {
 
 std::vector<PyMethodDef> memory_functions() {
   return {
-      bound<memory_stats, kStatisticsParameters>(
+      bound<memory_stats, kStatisticsFunction>(
           "memory_stats",
           "memory_stats(device=None)\n--\n\n"
           "Returns a dictionary of memory statistics: the bytes in_use by live tensors, their maximum\n"
           "peak_in_use, the bytes cached for reuse, the limit in bytes (0: none), and the number of live\n"
           "tensors on all devices."),
-      bound<reset_peak_memory_stats, kResetPeakParameters>(
+      bound<reset_peak_memory_stats, kResetPeakFunction>(
           "reset_peak_memory_stats",
           "reset_peak_memory_stats(device=None)\n--\n\nResets peak_in_use to the memory in use."),
-      bound<empty_cache, kEmptyCacheParameters>(
+      bound<empty_cache, kEmptyCacheFunction>(
           "empty_cache", "empty_cache(device=None)\n--\n\nFrees the memory that is cached for reuse."),
-      bound<set_memory_limit, kLimitParameters>(
+      bound<set_memory_limit, kLimitFunction>(
           "set_memory_limit",
           "set_memory_limit(bytes, device=None)\n--\n\n"
           "Sets the most bytes that may be in use: allocations beyond it raise OutOfMemory. 0 removes the limit."),
-      bound<synchronize, kSynchronizeParameters>(
+      bound<synchronize, kSynchronizeFunction>(
           "synchronize",
           "synchronize(device=None)\n--\n\n"
           "Waits until all work of the device is done. Raises the first error of that work."),
@@ -122,10 +122,10 @@ std::vector<PyMethodDef> memory_functions() {
       plain<of_default_device>(
           "get_default_device",
           "get_default_device()\n--\n\nReturns the device of tensors that are created without one."),
-      bound<of_set_default_device, kDefaultDeviceParameters>(
+      bound<of_set_default_device, kDefaultDeviceFunction>(
           "set_default_device",
           "set_default_device(device)\n--\n\nSets the device of tensors that are created without one."),
-      bound<load_device, kLoadParameters>(
+      bound<load_device, kLoadFunction>(
           "load_device",
           "load_device(path)\n--\n\n"
           "Loads a device plugin from a shared library; devices() then includes its devices.\n\n"

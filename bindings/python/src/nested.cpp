@@ -5,10 +5,10 @@
 #include <type_traits>
 #include <utility>
 
-#include "arguments.h"
 #include "dlpack.h"
 #include "dtype.h"
 #include "errors.h"
+#include "scalars.h"
 #include "tensor.h"
 
 namespace oneflow::python {

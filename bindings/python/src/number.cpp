@@ -7,10 +7,11 @@
 #include <cstring>
 #include <iterator>
 
-#include "arguments.h"
-#include "buffer.h"
 #include "call.h"
+#include "errors.h"
+#include "function_table.h"
 #include "operators.h"
+#include "scalars.h"
 #include "tensor.h"
 #include "tensor_parts.h"
 
@@ -50,55 +51,54 @@ constexpr const char* kSlotNames[] = {
 };
 static_assert(std::size(kSlotNames) == static_cast<size_t>(Slot::kCount));
 
-// The first overload of the function of each slot; NULL if the slot has no function.
-std::array<const Overload*, static_cast<size_t>(Slot::kCount)> overloads;
+// The function of each slot, with its first overload alone; NULL if the slot has none.
+std::array<const Function*, static_cast<size_t>(Slot::kCount)> functions;
 
-const Overload* overload_of(Slot slot) { return overloads[static_cast<size_t>(slot)]; }
+const Function* function_of(Slot slot) { return functions[static_cast<size_t>(slot)]; }
 
-// Converts an array-like to a tensor, which `tensor` owns while the operator runs: a NumPy array without a copy, unless
-// its elements may be needed for a gradient. Returns false without an exception for other objects.
-bool convert_array(std::span<PyObject* const> operands, int position, const Parameters& parameters, of_value* value,
-                   Ref* tensor) {
-  PyObject* object = operands[position];
-  const ArgumentRecord& argument = parameters[position];
+bool requires_gradient(PyObject* object) { return is_tensor(object) && of_tensor_requires_grad(handle_of(object)); }
+
+// Returns whether an object is a number where a tensor is needed.
+bool is_misplaced_number(const of_parameter& parameter, PyObject* object) {
   const bool is_number = PyFloat_Check(object) || PyLong_Check(object) || PyComplex_Check(object);
-  const bool may_be_tensor =
-      argument.kind == ArgumentKind::kOperand || (argument.kind == ArgumentKind::kTensor && !is_number);
-  if (!may_be_tensor || !is_array_like(object)) return false;
-  const bool is_recorded = std::any_of(operands.begin(), operands.end(), [](PyObject* each) {
-    return is_tensor(each) && of_tensor_requires_grad(handle_of(each));
-  });
-  *tensor = !is_recorded && PyObject_HasAttrString(object, "__array_interface__")
-                ? Ref(tensor_from_buffer(object, parameters.function(), argument.name, false))
-                : ArrayReader(parameters.function(), operands).read(object, argument.name);
-  if (!*tensor) return false;
+  return is_number && parameter.type->kind == OF_TYPE_TENSOR;
+}
+
+// Calls a function whose operands are not all tensors and numbers. The memory of a NumPy array is shared, unless its
+// elements may be needed for a gradient. Returns NotImplemented for operands of other types, so that Python tries the
+// other operand and then raises TypeError.
+PyObject* apply_to_others(const Function& function, std::span<PyObject* const> operands, PyObject* destination) {
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (is_misplaced_number(function.table().overloads->parameters[i], operands[i])) Py_RETURN_NOTIMPLEMENTED;
+  const bool is_recorded = std::any_of(operands.begin(), operands.end(), requires_gradient);
+  BoundCall call;
+  const Arguments arguments = {operands.data(), static_cast<Py_ssize_t>(operands.size()), nullptr};
+  const of_status status = call.try_bind(function, arguments, OF_CALLED_AS_FUNCTION, !is_recorded);
+  if (status == OF_TYPE_MISMATCH) Py_RETURN_NOTIMPLEMENTED;
+  return check(status) ? run_operator(function, call.values(), destination) : nullptr;
+}
+
+// Reads a tensor, or a number where it is an operand.
+bool read_operand(const of_parameter& parameter, PyObject* object, of_value* value) {
+  if (!is_tensor(object))
+    return parameter.type->kind == OF_TYPE_OPERAND && find_number(object, value) == NumberMatch::kFound;
   value->kind = OF_VALUE_TENSOR;
-  value->as.tensor = handle_of(tensor->get());
+  value->as.tensor = handle_of(object);
   return true;
 }
 
-// Runs the operator of a slot. Returns NotImplemented for operands of other types, so that Python tries the other
-// operand and then raises TypeError.
+// Calls the function of a slot.
 PyObject* apply(Slot slot, std::span<PyObject* const> operands, PyObject* destination) {
-  const Overload* overload = overload_of(slot);
-  if (overload == nullptr) Py_RETURN_NOTIMPLEMENTED;
-  std::array<of_value, kMaxArguments> values;
-  ValueStore store;
-  Ref array;  // at most one: the other operand is a tensor
-  const int count = overload->parameters.count();
-  for (int i = 0; i < count; ++i) {
-    values[i] = of_value{};
-    if (i >= static_cast<int>(operands.size())) continue;
-    Mismatch mismatch;
-    mismatch.argument = &overload->parameters[i];
-    if (!convert(*mismatch.argument, operands[i], &store, &values[i], &mismatch)) {
-      const bool wrong_type = !PyErr_Occurred() && mismatch.reason == Mismatch::Reason::kWrongType;
-      if (wrong_type && convert_array(operands, i, overload->parameters, &values[i], &array)) continue;
-      if (wrong_type && !PyErr_Occurred()) Py_RETURN_NOTIMPLEMENTED;
-      return mismatch.raise(overload->parameters.function());
-    }
-  }
-  return run_operator(*overload, values.data(), destination);
+  const Function* function = function_of(slot);
+  if (function == nullptr) Py_RETURN_NOTIMPLEMENTED;
+  std::array<of_value, OF_MAX_PARAMETERS> values;
+  const of_overload& overload = *function->table().overloads;
+  for (size_t i = 0; i < operands.size(); ++i)
+    if (!read_operand(overload.parameters[i], operands[i], &values[i]))
+      return apply_to_others(*function, operands, destination);
+  for (size_t i = operands.size(); i < static_cast<size_t>(overload.parameter_count); ++i)
+    values[i].kind = OF_VALUE_ABSENT;
+  return run_operator(*function, values.data(), destination);
 }
 
 template <Slot slot>
@@ -115,8 +115,8 @@ PyObject* binary(PyObject* a, PyObject* b) {
 
 template <Slot slot>
 PyObject* in_place(PyObject* a, PyObject* b) {
-  const Overload* overload = overload_of(slot);
-  if (overload == nullptr || overload->record->replaced < 0) Py_RETURN_NOTIMPLEMENTED;
+  const Function* function = function_of(slot);
+  if (function == nullptr || function->table().overloads->replaced < 0) Py_RETURN_NOTIMPLEMENTED;
   PyObject* operands[] = {a, b};
   return apply(slot, operands, a);
 }
@@ -182,7 +182,9 @@ bool resolve_number_slots() {
                    record.slot);
       return false;
     }
-    overloads[name - std::begin(kSlotNames)] = &function->overloads.front();
+    of_public_function first = function->table();
+    first.overload_count = 1;
+    functions[static_cast<size_t>(name - std::begin(kSlotNames))] = new Function(first);
   }
   return true;
 }

@@ -5,113 +5,57 @@
 
 #include "call.h"
 #include "errors.h"
-#include "labelled.h"
+#include "function_table.h"
 #include "tensor.h"
 
 namespace oneflow::python {
 namespace {
 
-// The form of an operator object. The first argument of a method is the tensor that it was looked up on; the in-place
-// form is a method if the function has one.
-enum class Form : uint8_t { kFunction, kMethod, kInPlace };
-
+// The form of an operator object is an of_manner. The first argument of a method is the tensor that it was looked up
+// on; the in-place form is a method if the function has one.
 struct OperatorObject {
   PyObject_HEAD vectorcallfunc vectorcall;
   const Function* function;
-  Form form;
+  of_manner manner;
+  const FunctionRecord* record;
 };
 
 PyTypeObject* function_type = nullptr;
 PyTypeObject* method_type = nullptr;
-std::map<std::string, std::unique_ptr<Function>, std::less<>> functions;  // by full name; never freed
-std::map<std::string, PyObject*, std::less<>> result_types;
+std::map<std::string_view, std::unique_ptr<Function>> functions;  // by full name; never freed
+std::map<std::string_view, PyTypeObject*> result_types;           // by their fields
 
 const OperatorObject& as_operator(PyObject* self) { return *reinterpret_cast<OperatorObject*>(self); }
 
-bool is_method(const FunctionRecord& record, Form form) { return form != Form::kFunction && record.is_method; }
-
-// Returns whether an overload exists in a form.
-bool offers(const Overload& overload, Form form) {
-  if (form == Form::kInPlace) return overload.record->replaced >= 0;
-  return form == Form::kFunction || overload.record->receiver >= 0;
-}
-
-// Calls the first overload that the arguments fit, and returns the result. If there is none, returns NULL with the
-// mismatch of the overload that got furthest.
-PyObject* try_overloads(const Function& function, Form form, PyObject* const* args, Py_ssize_t positional,
-                        PyObject* keywords, const ArrayReader* arrays, Mismatch* furthest) {
-  furthest->rank = -1;
-  for (const Overload& overload : function.overloads) {
-    if (!offers(overload, form)) continue;
-    Mismatch mismatch;
-    Bound bound;
-    ValueStore store(arrays);
-    std::array<of_value, kMaxArguments> values;
-    if (overload.parameters.bind(is_method(*function.record, form), args, positional, keywords, &bound, &mismatch) &&
-        overload.parameters.convert(bound, &store, values.data(), &mismatch)) {
-      if (form != Form::kInPlace) return call_overload(overload, values.data(), bound, bound.out());
-      if (!function.record->is_method) return call_on_list(overload, values.data(), bound);
-      PyObject* self = bound.objects[overload.record->replaced];
-      if (is_tensor(self)) return call_overload(overload, values.data(), bound, self);
-      return raise(OF_TYPE_MISMATCH, function.name + ": input must be Tensor, got " + type_name(self));
-    }
-    if (PyErr_Occurred()) return nullptr;
-    if (mismatch.rank > furthest->rank) *furthest = std::move(mismatch);
-  }
-  return nullptr;
-}
-
-// Calls the first overload that the arguments fit: first as they are, so that tensors, numbers and lists tell the
-// overloads apart, then with array-likes in place of tensors. Raises the error of the overload that got furthest.
-PyObject* call_as_given(const Function& function, Form form, PyObject* const* args, Py_ssize_t positional,
-                        PyObject* keywords) {
-  Mismatch mismatch;
-  PyObject* result = try_overloads(function, form, args, positional, keywords, nullptr, &mismatch);
-  if (result != nullptr || PyErr_Occurred()) return result;
-  const bool writes_list = form == Form::kInPlace && !function.record->is_method;
-  if (mismatch.reason == Mismatch::Reason::kWrongType && !writes_list) {
-    const auto count = static_cast<size_t>(positional + (keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0));
-    const ArrayReader arrays(function.name.c_str(), {args, count});
-    result = try_overloads(function, form, args, positional, keywords, &arrays, &mismatch);
-    if (result != nullptr || PyErr_Occurred()) return result;
-  }
-  return mismatch.raise(function.name.c_str());
-}
-
-PyObject* call(const Function& function, Form form, PyObject* const* args, Py_ssize_t positional, PyObject* keywords) {
-  if (!function.record->takes_equation || positional == 0 || !is_tensor(args[0])) [[likely]]
-    return call_as_given(function, form, args, positional, keywords);
-  LabelledCall labelled;
-  if (!labelled.read(function.name.c_str(), args, positional, keywords)) return nullptr;
-  return call_as_given(function, form, labelled.args(), labelled.positional(), keywords);
+bool is_method(const FunctionRecord& record, of_manner manner) {
+  return manner != OF_CALLED_AS_FUNCTION && record.is_method;
 }
 
 PyObject* vectorcall(PyObject* self, PyObject* const* args, size_t flags, PyObject* keywords) {
   const OperatorObject& object = as_operator(self);
-  return call(*object.function, object.form, args, PyVectorcall_NARGS(flags), keywords);
+  return call(*object.function, object.manner, {args, PyVectorcall_NARGS(flags), keywords});
 }
 
 const char* name_of(const OperatorObject& object) {
-  return object.form == Form::kInPlace ? object.function->record->in_place : object.function->record->name;
+  return object.manner == OF_CALLED_IN_PLACE ? object.record->in_place : object.record->name;
 }
 
 PyObject* get_name(PyObject* self, void*) { return PyUnicode_FromString(name_of(as_operator(self))); }
 
 PyObject* get_qualified_name(PyObject* self, void*) {
   const OperatorObject& object = as_operator(self);
-  return PyUnicode_FromFormat("%s%s", is_method(*object.function->record, object.form) ? "Tensor." : "",
-                              name_of(object));
+  return PyUnicode_FromFormat("%s%s", is_method(*object.record, object.manner) ? "Tensor." : "", name_of(object));
 }
 
 PyObject* get_module(PyObject* self, void*) {
-  const char* name = as_operator(self).function->record->module;
+  const char* name = as_operator(self).record->module;
   return PyUnicode_FromFormat("oneflow_py%s%s", *name != '\0' ? "." : "", name);
 }
 
 PyObject* get_documentation(PyObject* self, void*) {
   const OperatorObject& object = as_operator(self);
-  const FunctionRecord& record = *object.function->record;
-  if (object.form != Form::kInPlace) return PyUnicode_FromString(record.documentation);
+  const FunctionRecord& record = *object.record;
+  if (object.manner != OF_CALLED_IN_PLACE) return PyUnicode_FromString(record.documentation);
   return PyUnicode_FromFormat("Writes the result of %s() to %s and returns %s.\n\n%s", record.name,
                               record.is_method ? "this tensor" : "the tensors", record.is_method ? "it" : "them",
                               record.documentation);
@@ -119,9 +63,9 @@ PyObject* get_documentation(PyObject* self, void*) {
 
 PyObject* get_signature(PyObject* self, void*) {
   const OperatorObject& object = as_operator(self);
-  const FunctionRecord& record = *object.function->record;
+  const FunctionRecord& record = *object.record;
   const char* texts[] = {record.signature, record.method_signature, record.in_place_signature};
-  return PyUnicode_FromString(texts[static_cast<int>(object.form)]);
+  return PyUnicode_FromString(texts[static_cast<int>(object.manner)]);
 }
 
 PyObject* represent(PyObject* self) {
@@ -131,7 +75,7 @@ PyObject* represent(PyObject* self) {
 }
 
 PyObject* reduce(PyObject* self, PyObject*) {
-  if (!is_method(*as_operator(self).function->record, as_operator(self).form)) return get_name(self, nullptr);
+  if (!is_method(*as_operator(self).record, as_operator(self).manner)) return get_name(self, nullptr);
   Ref builtins(PyImport_ImportModule("builtins"));
   Ref getattr(builtins ? PyObject_GetAttrString(builtins.get(), "getattr") : nullptr);
   return getattr ? Py_BuildValue("O(Os)", getattr.get(), tensor_type, name_of(as_operator(self))) : nullptr;
@@ -190,13 +134,13 @@ PyType_Spec function_spec = {"oneflow_py.Operator", sizeof(OperatorObject), 0, k
 PyType_Spec method_spec = {"oneflow_py.OperatorMethod", sizeof(OperatorObject), 0,
                            kFlags | Py_TPFLAGS_METHOD_DESCRIPTOR, method_slots};
 
-Ref make_operator(const Function* function, Form form) {
-  OperatorObject* object =
-      PyObject_New(OperatorObject, is_method(*function->record, form) ? method_type : function_type);
+Ref make_operator(const Function* function, const FunctionRecord& record, of_manner manner) {
+  OperatorObject* object = PyObject_New(OperatorObject, is_method(record, manner) ? method_type : function_type);
   if (object != nullptr) {
     object->vectorcall = vectorcall;
     object->function = function;
-    object->form = form;
+    object->manner = manner;
+    object->record = &record;
   }
   return Ref(reinterpret_cast<PyObject*>(object));
 }
@@ -205,57 +149,42 @@ bool add_result_types(PyObject* module) {
   for (const ResultTypeRecord& record : result_type_records) {
     PyObject* type = named_tuple(module, record.name, record.fields);
     if (type == nullptr) return false;
-    result_types[record.name] = type;
+    result_types[record.fields] = reinterpret_cast<PyTypeObject*>(type);
   }
   return true;
 }
 
-std::span<const char* const> options_of(const OverloadRecord& record) {
-  const size_t count = record.makes_leaves ? 2 : record.has_out ? 1 : 0;
-  return std::span(kOptions).first(count);
-}
-
-// Returns the function of a record, or its in-place form, under the name `name`. Looks up the operators in the runtime,
-// and raises ImportError if one is missing: extension and runtime were then built from different definitions.
-const Function* add_named(const FunctionRecord& record, const char* name) {
-  const std::string prefix = *record.module != '\0' ? std::string(record.module) + "." : "";
-  auto function = std::make_unique<Function>(Function{&record, prefix + name, {}});
-  for (const OverloadRecord& overload : record.overloads) {
-    const of_op op = of_op_find(overload.op);
-    if (op == nullptr || overload.arguments.size() > kMaxArguments) {
-      PyErr_Format(PyExc_ImportError,
-                   "oneflow_py: liboneflow has no operator %s; were both built from the same definitions?",
-                   overload.op);
-      return nullptr;
-    }
-    const auto type = overload.result_type != nullptr ? result_types.find(overload.result_type) : result_types.end();
-    function->overloads.push_back(
-        {&overload, op, Parameters(function->name.c_str(), overload.arguments, overload.receiver, options_of(overload)),
-         type != result_types.end() ? type->second : nullptr});
+// Returns the function of a record. Raises ImportError and returns NULL if an operator is missing in the runtime:
+// extension and runtime were then built from different definitions.
+const Function* new_function(const FunctionRecord& record) {
+  auto function = std::make_unique<Function>(record.function);
+  for (int32_t i = 0; i < record.function.overload_count; ++i) {
+    if (function->op(static_cast<size_t>(i)) != nullptr) continue;
+    PyErr_Format(PyExc_ImportError,
+                 "oneflow_py: liboneflow has no operator %s; were both built from the same definitions?",
+                 record.function.overloads[i].op);
+    return nullptr;
   }
-  return (functions[function->name] = std::move(function)).get();
+  return (functions[record.function.name] = std::move(function)).get();
 }
 
 bool add_function(PyObject* module, const FunctionRecord& record) {
-  const Function* function = add_named(record, record.name);
+  const Function* function = new_function(record);
   if (function == nullptr) return false;
   Ref home = namespace_module(module, record.module);
-  Ref object = make_operator(function, Form::kFunction);
+  Ref object = make_operator(function, record, OF_CALLED_AS_FUNCTION);
   if (!home || !object || PyModule_AddObjectRef(home.get(), record.name, object.get()) != 0) return false;
   PyObject* tensors = reinterpret_cast<PyObject*>(tensor_type);
   if (record.is_method) {
-    Ref method = make_operator(function, Form::kMethod);
+    Ref method = make_operator(function, record, OF_CALLED_AS_METHOD);
     if (method && record.is_attribute)
       method = Ref(PyObject_CallOneArg(reinterpret_cast<PyObject*>(&PyProperty_Type), method.get()));
     if (!method || PyObject_SetAttrString(tensors, record.name, method.get()) != 0) return false;
   }
-  if (record.in_place != nullptr) {
-    const Function* in_place = add_named(record, record.in_place);
-    Ref form = in_place != nullptr ? make_operator(in_place, Form::kInPlace) : Ref();
-    PyObject* owner = record.is_method ? tensors : home.get();
-    if (!form || PyObject_SetAttrString(owner, record.in_place, form.get()) != 0) return false;
-  }
-  return true;
+  if (record.in_place == nullptr) return true;
+  Ref form = make_operator(function, record, OF_CALLED_IN_PLACE);
+  PyObject* owner = record.is_method ? tensors : home.get();
+  return form && PyObject_SetAttrString(owner, record.in_place, form.get()) == 0;
 }
 
 // Implements _elsewhere(methods): returns what errors say of the names that functions or methods have elsewhere.
@@ -283,7 +212,12 @@ const Function* find_function(std::string_view name) {
 PyObject* call_function(std::string_view name, std::span<PyObject* const> args) {
   const Function* function = find_function(name);
   if (function == nullptr) return raise(OF_UNSUPPORTED, "this build of oneflow has no operator " + std::string(name));
-  return call(*function, Form::kFunction, args.data(), static_cast<Py_ssize_t>(args.size()), nullptr);
+  return call(*function, OF_CALLED_AS_FUNCTION, {args.data(), static_cast<Py_ssize_t>(args.size()), nullptr});
+}
+
+PyTypeObject* result_type(std::string_view fields) {
+  const auto found = result_types.find(fields);
+  return found != result_types.end() ? found->second : nullptr;
 }
 
 Ref namespace_module(PyObject* module, std::string_view name) {

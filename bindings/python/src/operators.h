@@ -4,35 +4,22 @@
 
 #include <oneflow/oneflow.h>
 
-#include <string>
+#include <span>
 #include <string_view>
-#include <vector>
 
-#include "arguments.h"
-#include "function_table.h"
+#include "binding.h"
 #include "objects.h"
 
 namespace oneflow::python {
-
-// An overload of the table, with its operator in the runtime.
-struct Overload {
-  const OverloadRecord* record;
-  of_op op;
-  Parameters parameters;
-  PyObject* result_type;  // the class of the named tuple, or NULL
-};
-
-struct Function {
-  const FunctionRecord* record;
-  std::string name;  // the full name, as in error texts: "comm.all_reduce"
-  std::vector<Overload> overloads;
-};
 
 // Returns the function of a full name; NULL if there is none.
 const Function* find_function(std::string_view name);
 
 // Calls the function of a full name with positional arguments. Returns NULL with an exception on failure.
 PyObject* call_function(std::string_view name, std::span<PyObject* const> args);
+
+// Returns the class of the named tuple with these fields, borrowed; NULL if there is none.
+PyTypeObject* result_type(std::string_view fields);
 
 // Returns the module "oneflow_py.<name>", which is created on first use, as are its parents; the module for "".
 Ref namespace_module(PyObject* module, std::string_view name);

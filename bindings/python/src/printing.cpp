@@ -3,7 +3,7 @@
 #include <cstring>
 #include <string>
 
-#include "arguments.h"
+#include "binding.h"
 #include "device.h"
 #include "dtype.h"
 #include "errors.h"
@@ -64,17 +64,17 @@ PyObject* represent(PyObject* self) {
   return PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace");
 }
 
-const ArgumentRecord kOptionArguments[] = {
-    optional_keyword("precision", "int", ArgumentKind::kInt),
-    optional_keyword("threshold", "int", ArgumentKind::kInt),
-    optional_keyword("edgeitems", "int", ArgumentKind::kInt),
-    optional_keyword("linewidth", "int", ArgumentKind::kInt),
+constexpr of_parameter kOptionArguments[] = {
+    optional_keyword("precision", kIntOrNone),
+    optional_keyword("threshold", kIntOrNone),
+    optional_keyword("edgeitems", kIntOrNone),
+    optional_keyword("linewidth", kIntOrNone),
 };
-const Parameters kOptionParameters("set_printoptions", kOptionArguments);
+const Function kOptionFunction("set_printoptions", kOptionArguments);
 
 PyObject* set_printoptions(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  HandCall<4> call;
-  if (!call.parse(kOptionParameters, args, count, keywords)) return nullptr;
+  BoundCall call;
+  if (!call.bind(kOptionFunction, {args, count, keywords})) return nullptr;
   of_format_options changed = options;
   const struct {
     int32_t* value;
@@ -84,8 +84,8 @@ PyObject* set_printoptions(PyObject*, PyObject* const* args, Py_ssize_t count, P
                 {&changed.edge_items, 1, INT32_MAX / 2},
                 {&changed.line_width, 20, 1 << 20}};
   for (size_t i = 0; i < std::size(fields); ++i) {
-    if (call.values[i].kind != OF_VALUE_INT) continue;
-    const int64_t value = call.values[i].as.integer;
+    if (call.values()[i].kind != OF_VALUE_INT) continue;
+    const int64_t value = call.values()[i].as.integer;
     if (value < fields[i].lowest || value > fields[i].highest) {
       return raise(OF_INVALID_ARGUMENT, std::string("set_printoptions: ") + kOptionArguments[i].name +
                                             " must be between " + std::to_string(fields[i].lowest) + " and " +

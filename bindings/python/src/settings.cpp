@@ -5,12 +5,11 @@
 namespace oneflow::python {
 namespace {
 
-const ArgumentRecord kDtype[] = {{"dtype", "dtype", ArgumentKind::kDType}};
-const Parameters kDefaultDtypeParameters("set_default_dtype", kDtype);
+constexpr of_parameter kDtype[] = {required("dtype", kDTypeType)};
+const Function kDefaultDtypeFunction("set_default_dtype", kDtype);
 
-const ArgumentRecord kTwoDtypes[] = {{"type1", "dtype", ArgumentKind::kDType},
-                                     {"type2", "dtype", ArgumentKind::kDType}};
-const Parameters kPromoteParameters("promote_types", kTwoDtypes);
+constexpr of_parameter kTwoDtypes[] = {required("type1", kDTypeType), required("type2", kDTypeType)};
+const Function kPromoteFunction("promote_types", kTwoDtypes);
 
 of_dtype promote_types(of_dtype first, of_dtype second) {
   const of_dtype common = of_promote_types(first, second);
@@ -25,47 +24,40 @@ int64_t read_option(const char* option) {
   return value;
 }
 
-// Copies the name of an option, which must not contain a null byte, at which it would end for the C API.
-std::string to_option(std::string_view name, const char* function) {
-  if (name.find('\0') == std::string::npos) return std::string(name);
-  fail(OF_INVALID_ARGUMENT, std::string(function) + ": name must not have a null byte");
-}
-
 void require_option(of_status status, const char* function) {
   if (status != OF_OK) fail(status, std::string(function) + ": " + of_last_error());
 }
 
-const ArgumentRecord kOption[] = {{"name", "str", ArgumentKind::kString}};
-const Parameters kGetOptionParameters("get_option", kOption);
+constexpr of_parameter kOption[] = {required("name", kStringType)};
+const Function kGetOptionFunction("get_option", kOption);
 
 int64_t get_option(std::string_view name) {
   int64_t value = 0;
-  require_option(of_get_option(to_option(name, "get_option").c_str(), &value), "get_option");
+  require_option(of_get_option(name.data(), &value), "get_option");
   return value;
 }
 
-const ArgumentRecord kOptionAndValue[] = {kOption[0], {"value", "int or bool", ArgumentKind::kNumber}};
-const Parameters kSetOptionParameters("set_option", kOptionAndValue);
+constexpr of_parameter kOptionAndValue[] = {kOption[0], required("value", kNumberType)};
+const Function kSetOptionFunction("set_option", kOptionAndValue);
 
 void set_option(std::string_view name, Given given) {
-  const std::string option = to_option(name, "set_option");
   const of_value& value = given.value;
   if (value.kind == OF_VALUE_FLOAT) {
     fail(OF_TYPE_MISMATCH, "set_option: value must be int or bool, got " + type_name(given.object.ptr()));
   }
   const int64_t number = value.kind == OF_VALUE_BOOL ? value.as.boolean : value.as.integer;
-  require_option(of_set_option(option.c_str(), number), "set_option");
+  require_option(of_set_option(name.data(), number), "set_option");
 }
 
-const ArgumentRecord kThreads[] = {{"threads", "int", ArgumentKind::kInt}};
-const Parameters kThreadsParameters("set_num_threads", kThreads);
+constexpr of_parameter kThreads[] = {required("threads", kIntType)};
+const Function kThreadsFunction("set_num_threads", kThreads);
 
 void set_num_threads(int64_t threads) { require_option(of_set_option("num_threads", threads), "set_num_threads"); }
 int64_t get_num_threads() { return read_option("num_threads"); }
 
-const ArgumentRecord kMode[] = {{"mode", "bool", ArgumentKind::kBool}};
-const Parameters kDeterministicParameters("set_deterministic", kMode);
-const Parameters kFallbackParameters("set_fallback_is_error", kMode);
+constexpr of_parameter kMode[] = {required("mode", kBoolType)};
+const Function kDeterministicFunction("set_deterministic", kMode);
+const Function kFallbackFunction("set_fallback_is_error", kMode);
 
 of_status set_deterministic(bool mode) { return of_set_option("deterministic", mode); }
 bool is_deterministic() { return read_option("deterministic") != 0; }
@@ -89,28 +81,28 @@ nb::dict fallbacks() {
 
 std::vector<PyMethodDef> settings_functions() {
   return {
-      bound<of_set_default_dtype, kDefaultDtypeParameters>(
+      bound<of_set_default_dtype, kDefaultDtypeFunction>(
           "set_default_dtype",
           "set_default_dtype(dtype)\n--\n\n"
           "Sets the floating-point dtype of tensors that are created without a dtype. The initial one is float32."),
       plain<of_default_dtype>(
           "get_default_dtype",
           "get_default_dtype()\n--\n\nReturns the floating-point dtype of tensors that are created without a dtype."),
-      bound<promote_types, kPromoteParameters>(
+      bound<promote_types, kPromoteFunction>(
           "promote_types",
           "promote_types(type1, type2)\n--\n\n"
           "Returns the dtype that operands of these two dtypes promote to. Raises DTypeError if there is none."),
-      bound<get_option, kGetOptionParameters>(
+      bound<get_option, kGetOptionFunction>(
           "get_option",
           "get_option(name)\n--\n\n"
           "Returns the value of an option: num_threads, deterministic, detect_anomaly, fallback_is_error, or a "
           "plugin's.\n"
           "\nRaises InvalidArgument for an unknown name."),
-      bound<set_option, kSetOptionParameters>(
+      bound<set_option, kSetOptionFunction>(
           "set_option",
           "set_option(name, value)\n--\n\n"
           "Sets an option for the whole process; see get_option(). Raises InvalidArgument for an unknown name."),
-      bound<set_num_threads, kThreadsParameters>(
+      bound<set_num_threads, kThreadsFunction>(
           "set_num_threads",
           "set_num_threads(threads)\n--\n\n"
           "Sets the number of threads that a kernel of the host may use, for the whole process.\n"
@@ -122,7 +114,7 @@ std::vector<PyMethodDef> settings_functions() {
           "Returns the number of threads that a kernel of the host may use: that of set_num_threads(), or of the "
           "environment\n"
           "variable ONEFLOW_NUM_THREADS, or of the processors that the process may use."),
-      bound<set_deterministic, kDeterministicParameters>(
+      bound<set_deterministic, kDeterministicFunction>(
           "set_deterministic",
           "set_deterministic(mode)\n--\n\n"
           "Sets whether only kernels with bitwise reproducible results may run. The kernels of all devices that come\n"
@@ -130,7 +122,7 @@ std::vector<PyMethodDef> settings_functions() {
       plain<is_deterministic>(
           "is_deterministic",
           "is_deterministic()\n--\n\nReturns whether only kernels with bitwise reproducible results may run."),
-      bound<set_fallback_is_error, kFallbackParameters>(
+      bound<set_fallback_is_error, kFallbackFunction>(
           "set_fallback_is_error",
           "set_fallback_is_error(mode)\n--\n\n"
           "Sets whether an operator that its device lacks raises Unsupported instead of running on the host."),

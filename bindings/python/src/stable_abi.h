@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 #include <span>
 #include <vector>
@@ -81,11 +82,12 @@ inline std::optional<SliceNumbers> numbers_of([[maybe_unused]] PyObject* slice) 
   return std::nullopt;
 }
 
-// The items of a list or tuple, borrowed from it.
+// The items of a list or tuple, borrowed from it; NULL has none.
 class ItemsOf {
  public:
 #ifdef Py_LIMITED_API
   explicit ItemsOf(PyObject* sequence) {
+    if (sequence == nullptr) return;
     const bool is_list = PyList_Check(sequence) != 0;
     const Py_ssize_t count = is_list ? PyList_Size(sequence) : PyTuple_Size(sequence);
     PyObject** items = few_;
@@ -99,8 +101,10 @@ class ItemsOf {
     items_ = {items, static_cast<size_t>(count)};
   }
 #else
-  explicit ItemsOf(PyObject* sequence)
-      : items_(PySequence_Fast_ITEMS(sequence), static_cast<size_t>(PySequence_Fast_GET_SIZE(sequence))) {}
+  explicit ItemsOf(PyObject* sequence) {
+    if (sequence != nullptr)
+      items_ = {PySequence_Fast_ITEMS(sequence), static_cast<size_t>(PySequence_Fast_GET_SIZE(sequence))};
+  }
 #endif
   ItemsOf(const ItemsOf&) = delete;
   ItemsOf& operator=(const ItemsOf&) = delete;
@@ -117,6 +121,23 @@ class ItemsOf {
 #endif
   std::span<PyObject* const> items_;
 };
+
+// Gets the items of a list or tuple, borrowed from it until the next call. Returns false if there may be too many.
+inline bool few_items(PyObject* sequence, PyObject* const** items, size_t* count) {
+#ifdef Py_LIMITED_API
+  static PyObject* few[32];
+  const bool is_list = PyList_Check(sequence) != 0;
+  const Py_ssize_t size = is_list ? PyList_Size(sequence) : PyTuple_Size(sequence);
+  if (size > static_cast<Py_ssize_t>(std::size(few))) return false;
+  for (Py_ssize_t i = 0; i < size; ++i) few[i] = is_list ? PyList_GetItem(sequence, i) : PyTuple_GetItem(sequence, i);
+  *items = few;
+#else
+  const Py_ssize_t size = PySequence_Fast_GET_SIZE(sequence);
+  *items = PySequence_Fast_ITEMS(sequence);
+#endif
+  *count = static_cast<size_t>(size);
+  return true;
+}
 
 // Returns whether this thread holds the GIL.
 bool holds_gil();

@@ -3,7 +3,6 @@
 #include <cstring>
 #include <vector>
 
-#include "arguments.h"
 #include "dtype.h"
 #include "errors.h"
 #include "operators.h"

@@ -12,6 +12,7 @@ import yaml
 from codegen.definitions import Definitions, Function
 from codegen.dtypes import DTYPES
 from codegen.examples import ErrorCase, Example
+from codegen.function_table import FunctionTable
 from codegen.language import Language
 from codegen.library_function import LibraryFunction
 from codegen.model import Op
@@ -20,7 +21,7 @@ from codegen.objects.examples import Examples
 from codegen.objects.model import Member
 from codegen.printer import string
 from codegen.target import Output
-from codegen.targets.python import stubs, table, words
+from codegen.targets.python import stubs, words
 from codegen.targets.python.classes import PythonClasses, PythonExamples
 from codegen.targets.python.documentation import help_text
 from codegen.targets.python.table import PythonFunction
@@ -54,8 +55,6 @@ class Python(Language):
         sources = source_files(definitions.ops)
         entries = [self._entry(function) for function in self.names.offered(definitions)]
         templates = self.templates.add(
-            argument_row=table.argument_row,
-            overload_row=table.overload_row,
             functions=stubs.functions,
             in_place_functions=stubs.in_place_functions,
             methods=stubs.methods,
@@ -75,7 +74,9 @@ class Python(Language):
         }
         yield Output(
             f"{FOLDER}/functions.cpp",
-            templates.render("functions.cpp.j2", entries=entries, ops=definitions.ops, **shared),
+            templates.render(
+                "functions.cpp.j2", entries=entries, table=FunctionTable(definitions.ops, PYTHON), **shared
+            ),
         )
         yield Output(f"{FOLDER}/class_table.cpp", templates.render("class_table.cpp.j2", classes=self._classes))
         yield Output(f"{FOLDER}/tests/classes.json", self._classes.table.calls)

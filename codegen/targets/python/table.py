@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from codegen.definitions import Function
@@ -11,50 +11,6 @@ from codegen.names import identifier
 from codegen.printer import boolean, string
 from codegen.targets.python import words
 from codegen.targets.python.documentation import help_text
-from codegen.targets.python.words import PYTHON
-from codegen.types import Argument
-
-
-def argument_row(argument: Argument) -> str:
-    """Returns the initializer of an ArgumentRecord."""
-    type_ = argument.type
-    flags = (
-        type_.optional,
-        type_.optional_members,
-        argument.keyword_only,
-        not argument.has_default,
-        type_.is_nested,
-        argument.is_written,
-    )
-    kind = f"ArgumentKind::{type_.base.converted.enumerator}"
-    item = PYTHON.item_word(type_) if type_.is_list else None
-    texts = (string(argument.name), string(PYTHON.type_word(type_)), kind, string(item))
-    return ", ".join((*texts, *map(boolean, flags), string(" ".join(argument.other_names))))
-
-
-def overload_row(op: Op) -> str:
-    """Returns the initializer of an OverloadRecord."""
-    signature = op.signature
-
-    def position(holds: Iterable[bool]) -> int:
-        return next((index for index, held in enumerate(holds) if held), -1)
-
-    receiver = position(argument == op.receiver for argument in signature.arguments)
-    written = position(argument == op.returned for argument in signature.arguments)
-    named = words.result_type(op) if words.named_results(op) else None
-    return ", ".join(
-        (
-            string(op.full_name),
-            f"{identifier(op.full_name)}_arguments" if signature.arguments else "{}",
-            str(len(signature.results)),
-            string(named),
-            str(receiver),
-            str(written),
-            boolean(op.has_out),
-            boolean(op.makes_leaves),
-            str(position(argument == op.replaced for argument in signature.arguments)),
-        )
-    )
 
 
 @dataclass(frozen=True)
@@ -107,7 +63,7 @@ class PythonFunction:
 
     @property
     def variable(self) -> str:
-        """Returns the name of the array of OverloadRecords."""
+        """Returns the name of the array of overloads."""
         return f"{identifier(self.function.name)}_overloads"
 
     @property
@@ -118,17 +74,24 @@ class PythonFunction:
             _signature(self.methods, "$self"),
             _signature(self.in_place_overloads, "$self" if self.methods else "", has_out=False),
         )
+        names = map(string, (self._full(self.name), self._full(self.in_place)))
+        count = len(self.overloads)
+        function = ", ".join((*names, self.variable, str(count), boolean(self.function.takes_equation)))
         return ", ".join(
             (
+                f"{{{function}}}",
                 string(self.module),
                 string(self.name),
                 string(self.in_place),
                 boolean(bool(self.methods)),
                 boolean(self.is_attribute),
-                boolean(self.function.takes_equation),
                 *map(string, texts),
             )
         )
+
+    def _full(self, name: str | None) -> str | None:
+        """Returns a name with that of the module: `comm.all_reduce`."""
+        return f"{self.module}.{name}" if name and self.module else name
 
 
 def _signature(overloads: tuple[Op, ...], receiver: str, *, has_out: bool = True) -> str:

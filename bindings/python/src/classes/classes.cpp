@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "classes/class_table.h"
-#include "classes/language.h"
 #include "errors.h"
+#include "language.h"
 #include "operators.h"
 #include "tensor.h"
 #include "tensor_parts.h"
@@ -60,16 +60,16 @@ class Call {
   ~Call() { of_bound_call_release(call_); }
 
   // Binds the arguments. Raises and returns false if they do not fit.
-  bool bind(const MethodRecord& record, void* handle, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-    const Py_ssize_t named = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
+  bool bind(const MethodRecord& record, void* handle, const Arguments& arguments) {
+    const Py_ssize_t named = arguments.keywords != nullptr ? PyTuple_GET_SIZE(arguments.keywords) : 0;
     std::vector<const char*> names;
     for (Py_ssize_t i = 0; i < named; ++i) {
-      names.push_back(PyUnicode_AsUTF8(PyTuple_GET_ITEM(keywords, i)));
+      names.push_back(PyUnicode_AsUTF8(PyTuple_GET_ITEM(arguments.keywords, i)));
       if (names.back() == nullptr) return false;
     }
-    std::vector<of_native> values(args, args + count + named);
-    return check(of_bind(&record.method, &python_language, &context_, handle, values.data(), static_cast<size_t>(count),
-                         names.data(), names.size(), &call_));
+    std::vector<of_native> values(arguments.values, arguments.values + arguments.count + named);
+    return check(of_bind(&record.method, &python_language, &context_, handle, values.data(),
+                         static_cast<size_t>(arguments.count), names.data(), names.size(), &call_));
   }
 
   // Runs the method. Raises and returns NULL if it fails.
@@ -102,7 +102,7 @@ PyObject* call_bound(const MethodRecord& record, PyObject* self, PyObject* const
   void* handle = nullptr;
   if (self != nullptr && (handle = handle_of_receiver(record, self)) == nullptr) return nullptr;
   Call call;
-  if (!call.bind(record, handle, args, count, keywords)) return nullptr;
+  if (!call.bind(record, handle, {args, count, keywords})) return nullptr;
   const of_data* result = call.run();
   if (result == nullptr) return nullptr;
   const of_type& type = *record.method.result;
@@ -155,16 +155,9 @@ int create(PyObject* self, const Type& type, PyObject* arguments, PyObject* keyw
     raise(OF_TYPE_MISMATCH, std::string(type.record->name) + ": " + type.record->made_by);
     return -1;
   }
-  std::vector<PyObject*> args;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(arguments); ++i) args.push_back(PyTuple_GET_ITEM(arguments, i));
-  const Py_ssize_t count = static_cast<Py_ssize_t>(args.size());
-  const Ref list(keywords != nullptr ? PyDict_Keys(keywords) : PyList_New(0));
-  const Ref names(list ? PyList_AsTuple(list.get()) : nullptr);
-  if (!names) return -1;
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names.get()); ++i)
-    args.push_back(PyDict_GetItemWithError(keywords, PyTuple_GET_ITEM(names.get(), i)));
+  UnpackedArguments unpacked;
   Call call;
-  if (!call.bind(*type.record->create, nullptr, args.data(), count, names.get())) return -1;
+  if (!unpacked.unpack(arguments, keywords) || !call.bind(*type.record->create, nullptr, unpacked.get())) return -1;
   const of_data* result = call.run();
   if (result == nullptr) return -1;
   void* before = std::exchange(cast(self)->handle, result->as.object);

@@ -1,37 +1,48 @@
-#include "classes/language.h"
+#include "language.h"
 
 #include <span>
 
-#include "arguments.h"
-#include "array_like.h"
 #include "buffer.h"
 #include "classes/classes.h"
 #include "creation.h"
 #include "device.h"
+#include "dlpack.h"
 #include "dtype.h"
 #include "errors.h"
+#include "nested.h"
+#include "scalars.h"
 #include "tensor.h"
 
 namespace oneflow::python {
 namespace {
 
 PyObject* object_of(of_native value) { return static_cast<PyObject*>(value); }
-const of_type kAnyType = {OF_TYPE_DATA, false, "any", nullptr, 0, nullptr, nullptr};
+const of_type kDataType = {OF_TYPE_DATA, false, "any", nullptr, 0, nullptr, nullptr};
 
 CallContext& context_of(void* context) { return *static_cast<CallContext*>(context); }
 
 // ------------------------------------------------------------------------------------------------ arguments
 
-of_status look_at_integer(PyObject* integer, of_data* data) {
-  of_value value;
-  if (!find_integer(integer, &value)) {
-    data->kind = OF_DATA_LARGE;
-  } else if (value.kind == OF_VALUE_INT) {
-    data->kind = OF_DATA_INT;
-    data->as.integer = value.as.integer;
-  } else {
-    data->kind = OF_DATA_UINT;
-    data->as.natural = value.as.natural;
+// Says what number a value is that find_number() or find_integer() has found; OF_DATA_LARGE without one.
+of_status say_number(bool is_found, const of_value& number, of_data* data) {
+  data->as.natural = number.as.natural;
+  switch (is_found ? number.kind : OF_VALUE_NONE) {
+    case OF_VALUE_BOOL:
+      data->kind = OF_DATA_BOOL;
+      data->as.boolean = number.as.boolean;
+      break;
+    case OF_VALUE_INT:
+      data->kind = OF_DATA_INT;
+      break;
+    case OF_VALUE_UINT:
+      data->kind = OF_DATA_UINT;
+      break;
+    case OF_VALUE_FLOAT:
+      data->kind = OF_DATA_FLOAT;
+      data->as.real = number.as.real;
+      break;
+    default:
+      data->kind = OF_DATA_LARGE;
   }
   return OF_OK;
 }
@@ -51,65 +62,53 @@ of_status look_at_text(PyObject* text, of_data* data) {
 of_status index(void*, of_native value, of_data* data) {
   if (PyIndex_Check(object_of(value)) == 0) return OF_OK;
   const Ref integer(PyNumber_Index(object_of(value)));
-  if (integer) return look_at_integer(integer.get(), data);
+  of_value number{};
+  if (integer) return say_number(find_integer(integer.get(), &number), number, data);
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return OF_INTERRUPTED;
   PyErr_Clear();  // every array has an __index__, which fails for most of them
   return OF_OK;
 }
 
-of_status look(void* context, of_native value, of_data* data);
-
-// Looks at the number that a NumPy scalar holds.
-of_status look_at_scalar(void* context, PyObject* scalar, of_data* data) {
-  data->kind = OF_DATA_OTHER;
-  const Ref item(PyObject_CallMethod(scalar, "item", nullptr));
-  if (!item) PyErr_Clear();
-  if (!item || (!PyFloat_Check(item.get()) && !PyLong_Check(item.get()))) return OF_OK;
-  return look(context, item.get(), data);
-}
-
 bool is_mapping(PyObject* object) {
-  if (PyMapping_Check(object) == 0) return false;
-  const Ref abc(PyImport_ImportModule("collections.abc"));
-  const Ref mapping(abc ? PyObject_GetAttrString(abc.get(), "Mapping") : nullptr);
-  const bool found = mapping && PyObject_IsInstance(object, mapping.get()) == 1;
+  if (PyMapping_Check(object) == 0 || PyObject_CheckBuffer(object) != 0) return false;
+  static PyObject* mapping = [] {
+    const Ref abc(PyImport_ImportModule("collections.abc"));
+    return abc ? PyObject_GetAttrString(abc.get(), "Mapping") : nullptr;
+  }();
+  const bool found = mapping != nullptr && PyObject_IsInstance(object, mapping) == 1;
   PyErr_Clear();
   return found;
 }
 
 of_status look(void* context, of_native value, of_data* data) {
   PyObject* object = object_of(value);
+  of_value number{};
   if (object == Py_None) {
     data->kind = OF_DATA_NONE;
-  } else if (PyBool_Check(object)) {
-    data->kind = OF_DATA_BOOL;
-    data->as.boolean = object == Py_True;
-  } else if (PyLong_Check(object)) {
-    return look_at_integer(object, data);
-  } else if (PyFloat_Check(object)) {
-    data->kind = OF_DATA_FLOAT;
-    data->as.real = PyFloat_AS_DOUBLE(object);
-  } else if (PyUnicode_Check(object)) {
-    return look_at_text(object, data);
   } else if (is_tensor(object)) {
     data->kind = OF_DATA_TENSOR;
     data->as.tensor = handle_of(object);
+  } else if (const NumberMatch match = find_number(object, &number); match != NumberMatch::kWrongType) {
+    return say_number(match == NumberMatch::kFound, number, data);
+  } else if (PyUnicode_Check(object)) {
+    return look_at_text(object, data);
   } else if (PyList_Check(object) || PyTuple_Check(object)) {
     data->kind = OF_DATA_LIST;
     data->count = static_cast<uint32_t>(PySequence_Size(object));
-  } else if (PyAnySet_Check(object)) {
+  } else if (PyAnySet_Check(object) && !context_of(context).is_function) {
     data->kind = OF_DATA_LIST;
     data->count = static_cast<uint32_t>(PySet_Size(object));
   } else if (PyDict_Check(object)) {
     data->kind = OF_DATA_MAP;
     data->count = static_cast<uint32_t>(PyDict_Size(object));
-  } else if (is_dtype(object)) {
-    data->kind = find_dtype(object, &data->as.dtype) == DtypeMatch::kFound ? OF_DATA_DTYPE : OF_DATA_OTHER;
+  } else if (find_dtype(object, &data->as.dtype) == DtypeMatch::kFound) {
+    data->kind = OF_DATA_DTYPE;
   } else if (is_device(object)) {
     data->kind = OF_DATA_DEVICE;
     data->as.device = device_of(object);
   } else if (const Object* found = as_object(object)) {
-    data->kind = found->handle != nullptr ? OF_DATA_OBJECT : OF_DATA_DISPOSED;
+    const of_data_kind without_value = context_of(context).is_function ? OF_DATA_OTHER : OF_DATA_DISPOSED;
+    data->kind = found->handle != nullptr ? OF_DATA_OBJECT : without_value;
     data->as.object = found->handle;
     data->of.object = class_of(object);
   } else if (is_mapping(object)) {
@@ -117,8 +116,6 @@ of_status look(void* context, of_native value, of_data* data) {
     if (count < 0) return OF_INTERRUPTED;
     data->kind = OF_DATA_MAP;
     data->count = static_cast<uint32_t>(count);
-  } else if (is_numpy_scalar(object)) {
-    return look_at_scalar(context, object, data);
   } else {
     data->kind = PyCallable_Check(object) ? OF_DATA_FUNCTION : OF_DATA_OTHER;
   }
@@ -211,7 +208,18 @@ of_status range(void* context, of_native value, int64_t bounds[3]) {
   return of_fail(OF_TYPE_MISMATCH, (std::string("be a range that is not empty, got ") + print(context, value)).c_str());
 }
 
-bool is_array(void*, of_native value) { return is_array_like(object_of(value)); }
+// Returns whether an object is a number, a list or another sequence of them, or an array. Strings, bytes and
+// dictionaries are none.
+bool is_array(void*, of_native value) {
+  PyObject* object = object_of(value);
+  if (is_tensor(object) || PyUnicode_Check(object) || PyBytes_Check(object) || PyByteArray_Check(object) ||
+      PyDict_Check(object) || PyType_Check(object) || object == Py_None) {
+    return false;
+  }
+  return PyList_Check(object) || PyTuple_Check(object) || PyFloat_Check(object) || PyLong_Check(object) ||
+         PyComplex_Check(object) || is_numpy_scalar(object) || PyObject_CheckBuffer(object) || is_sequence(object) ||
+         has_dlpack(object) || PyObject_HasAttrString(object, "__array_interface__") != 0;
+}
 
 of_status tensor(void* context, of_native value, const of_tensor_request* request, of_tensor* tensor) {
   PyObject* object = object_of(value);
@@ -281,7 +289,7 @@ of_status call(void* held, const of_data* arguments, uint32_t count, of_receiver
   const Ref values(PyTuple_New(count));
   if (!values) return keep_exception();
   for (uint32_t i = 0; i < count; ++i) {
-    PyObject* value = to_python(kAnyType, arguments[i]);
+    PyObject* value = to_python(kDataType, arguments[i]);
     if (value == nullptr) return keep_exception();
     PyTuple_SET_ITEM(values.get(), i, value);
   }
@@ -303,7 +311,7 @@ const of_type& item_type(const of_type& type, uint32_t position) {
 PyObject* tuple_to_python(const of_data& data) {
   Ref items(PyTuple_New(data.count));
   for (uint32_t i = 0; items && i < data.count; ++i) {
-    PyObject* item = to_python(kAnyType, data.as.items[i]);
+    PyObject* item = to_python(kDataType, data.as.items[i]);
     if (item == nullptr) return nullptr;
     PyTuple_SET_ITEM(items.get(), i, item);
   }

@@ -1,6 +1,6 @@
 // What values of Python are, for the shared binder, and results as values of Python.
-#ifndef ONEFLOW_PYTHON_CLASSES_LANGUAGE_H_
-#define ONEFLOW_PYTHON_CLASSES_LANGUAGE_H_
+#ifndef ONEFLOW_PYTHON_LANGUAGE_H_
+#define ONEFLOW_PYTHON_LANGUAGE_H_
 
 #include <oneflow/objects.h>
 
@@ -19,6 +19,8 @@ struct CallContext {
   std::string text;
   PyObject* names = nullptr;   // of the arguments by name, a tuple
   bool shares_arrays = false;  // whether tensors may share the memory of arrays that stand for them
+  // Whether a function is called: sets are no lists for it, and objects that hold nothing yet are other data.
+  bool is_function = false;
 };
 
 // The language, whose calls have a CallContext.
@@ -29,4 +31,4 @@ PyObject* to_python(const of_type& type, const of_data& data);
 
 }  // namespace oneflow::python
 
-#endif  // ONEFLOW_PYTHON_CLASSES_LANGUAGE_H_
+#endif  // ONEFLOW_PYTHON_LANGUAGE_H_
