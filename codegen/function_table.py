@@ -81,6 +81,10 @@ class FunctionTable:
         kind = argument.type.base.converted.kind
         if argument.type.base is base_types.TENSOR:
             kind = "WRITTEN" if argument.is_written else "INTEGERS" if op.takes_integers(argument) else kind
+        if argument.type.base is base_types.OPERAND and op.takes_integers(argument):
+            tensor = Type(base_types.TENSOR)
+            integers = self._define(tensor, "INTEGERS", self.words.type_word(tensor))
+            return self._define(argument.type, kind, self.words.type_word(argument.type), integers)
         if not argument.type.is_list:
             return self._define(argument.type, kind, self.words.type_word(argument.type))
         item = self._define(argument.type.item, kind, self.words.item_word(argument.type))
@@ -88,8 +92,12 @@ class FunctionTable:
         return self._define(argument.type, list_kind, self.words.type_word(argument.type), item)
 
     def _define(self, type_: Type, kind: str, word: str, item: str | None = None) -> str:
-        name = f"type_{item.removeprefix('type_')}_list" if item else f"type_{pascal(type_.base.converted.word)}"
-        name = name.replace("|", "Or") + f"_{kind.lower()}" * (item is None) + "_optional" * type_.optional
+        base = pascal(type_.base.converted.word).replace("|", "Or")
+        name = f"type_{base}_{kind.lower()}"
+        if item:
+            items = item.removeprefix("type_")
+            name = f"type_{items}_list" if type_.is_list else f"{name}_with_{items}"
+        name += "_optional" * type_.optional
         if name not in self._types:
             if type_.is_nested and not item:
                 item = self._define(Type(base_types.INT), "INT", self.words.item_word(Type(base_types.INT)))

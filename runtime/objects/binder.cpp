@@ -98,18 +98,21 @@ of_data* Binder::bind(const Given& given) {
   if (has_options) assign_options(given.positional.back());
   if (is_refused()) return nullptr;
 
-  progress_ = {OF_REFUSAL_ABSENT, static_cast<int32_t>(given.names.size()), false};
+  const Progress incomplete = {OF_REFUSAL_ABSENT, static_cast<int32_t>(given.names.size()), false};
+  const char* missing = nullptr;
   of_data* arguments = store_.memory.allocate<of_data>(count);
   for (uint32_t i = 0; i < count; ++i) {
     Native& native = natives_[i];
     if (native.is_given && look(native.value).kind == OF_DATA_ABSENT) native.is_given = false;
-    if (!native.is_given && native.items.empty() && parameters_[i].is_required && !parameters_[i].collects)
-      refuse(OF_TYPE_MISMATCH, std::string("missing argument ") + parameters_[i].name);
+    const bool is_missing =
+        !native.is_given && native.items.empty() && parameters_[i].is_required && !parameters_[i].collects;
+    if (is_missing && missing == nullptr) missing = parameters_[i].name;
   }
   for (uint32_t i = 0; i < count && !is_refused(); ++i) {
     const of_parameter& parameter = parameters_[i];
     const Native& native = natives_[i];
     progress_ = {OF_REFUSAL_VALUE, static_cast<int32_t>(i), false};
+    if (i >= own_.size()) says_types_ = true;  // options are not converted once more
     if (parameter.collects) {
       arguments[i] = native.is_given ? spread(parameter, native.value) : collected(i);
     } else if (!native.items.empty()) {
@@ -119,6 +122,10 @@ of_data* Binder::bind(const Given& given) {
       if (may_stand_for_default && look(native.value).kind == OF_DATA_NONE) continue;
       arguments[i] = convert(parameter.name, *parameter.type, native.value);
     }
+  }
+  if (missing != nullptr) {
+    progress_ = incomplete;
+    refuse(OF_TYPE_MISMATCH, std::string("missing argument ") + missing);
   }
   return arguments;
 }
@@ -181,7 +188,8 @@ void Binder::assign_named(const Given& given) {
     Native& native = natives_[places[i]];
     const bool is_option = is_function_ && language_.has_options && !parameter.type->is_optional;
     if (is_option && look(given.named[i]).kind == OF_DATA_NONE) continue;
-    if (native.is_given || !native.items.empty())
+    const bool is_absent = native.is_given && look(native.value).kind == OF_DATA_ABSENT;
+    if ((native.is_given && !is_absent) || !native.items.empty())
       refuse(OF_TYPE_MISMATCH, std::string("argument ") + parameter.name + " given twice");
     native = {given.named[i], true, {}};
   }

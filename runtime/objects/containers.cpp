@@ -24,8 +24,11 @@ of_data Binder::convert_item(const std::string& name, size_t position, const of_
   if (accepts(type, found)) return keep(found);
   progress_.is_likely = true;
   const bool is_object = type.kind == OF_TYPE_OBJECT;
-  const of_data item =
-      convert(is_object ? "an item of " + name : name + "[" + std::to_string(position) + "]", type, value);
+  const bool is_disposed = found.kind == OF_DATA_DISPOSED && found.of.object == nullptr;
+  const bool is_device = type.kind == OF_TYPE_DEVICE && (found.kind == OF_DATA_TEXT || found.kind == OF_DATA_BAD_TEXT);
+  const bool is_hidden = language_.hides_positions && (is_disposed || is_device);
+  const std::string part = is_object ? "an item of " + name : name + "[" + std::to_string(position) + "]";
+  const of_data item = convert(is_hidden ? name : part, type, value);
   progress_.is_likely = is_refused();
   return item;
 }
@@ -38,15 +41,19 @@ of_data Binder::convert_items(const std::string& name, const of_type& type, std:
 
 of_data Binder::convert_list(const std::string& name, const of_type& type, of_data found, of_native value) {
   if (found.count > language_.longest_list) {
+    const uint64_t count = found.count == UINT32_MAX ? found.as.natural : found.count;
     return refuse(OF_INVALID_ARGUMENT, name + " must have at most " + std::to_string(language_.longest_list) +
-                                           " items, got " + std::to_string(found.count));
+                                           " items, got " + std::to_string(count));
   }
   return convert_items(name, type, items_of(value, found.count));
 }
 
 // Converts a single value that stands for a list of it. What stands for a tensor does so in a list only.
 of_data Binder::convert_single(const std::string& name, const of_type& type, const of_data& found, of_native value) {
-  if (is_list_of_integers(type, found)) return integers_in(found.as.tensor);
+  const bool may_be_array = device_ != nullptr && type.items->kind == OF_TYPE_INT && found.kind == OF_DATA_OTHER;
+  const bool is_array = may_be_array && language_.is_array(context_, value);
+  const of_data array = is_array ? make_tensor(function_, name, type, value) : found;
+  if (is_list_of_integers(type, array)) return integers_in(array.as.tensor);
   of_type item = *type.items;
   const bool is_of_tensors = item.kind == OF_TYPE_TENSOR || item.kind == OF_TYPE_INTEGERS;
   if (is_of_tensors) item.kind = OF_TYPE_WRITTEN;

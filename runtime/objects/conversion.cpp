@@ -171,7 +171,7 @@ of_data Binder::convert_number(const std::string& name, const of_type& type, of_
 }
 
 of_data Binder::convert_integer(const std::string& name, const of_type& type, of_data found, of_native value) {
-  if (found.kind == OF_DATA_OTHER && language_.index != nullptr)
+  if ((found.kind == OF_DATA_OTHER || found.kind == OF_DATA_FLOAT) && language_.index != nullptr)
     check_language(language_.index(context_, value, &found));
   if (!is_integer(found)) return refuse_type(name, type, value);
   if (found.kind == OF_DATA_INT || (found.kind == OF_DATA_UINT && type.kind == OF_TYPE_WORD)) return found;
@@ -205,6 +205,10 @@ of_data Binder::convert_text(const std::string& name, of_data found) {
 
 // Converts a text that may be invalid UTF-8.
 of_data Binder::convert_string(const std::string& name, of_data found, of_native value) {
+  if (language_.longest_text != 0 && found.count > language_.longest_text) {
+    return refuse(OF_INVALID_ARGUMENT, name + " must have at most " + std::to_string(language_.longest_text) +
+                                           " characters, got " + std::to_string(found.count));
+  }
   if (found.as.text == nullptr)
     return refuse(OF_INVALID_ARGUMENT, name + " must be " + language_.text_condition(context_, value));
   found.kind = OF_DATA_TEXT;

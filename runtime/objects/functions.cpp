@@ -121,7 +121,7 @@ class Call {
   // Returns the arguments for the first overload that accepts them; NULL if none does.
   std::unique_ptr<Bound> bind() {
     auto bound = bind_first(nullptr);
-    if (bound || reason_ != OF_REFUSAL_VALUE || refusal_.status != OF_TYPE_MISMATCH) return bound;
+    if (bound || !refusal_.text.empty()) return bound;  // without a text, a value of another type may be converted
     const of_device device = device_of_tensors();
     rank_ = -1;
     return bind_first(&device);
@@ -153,10 +153,13 @@ class Call {
         return bound;
       }
       const int32_t rank = binder.progress().rank();
-      if (rank <= rank_) continue;
+      // Options do not tell overloads apart.
+      const bool is_chosen = binder.progress().reason == OF_REFUSAL_VALUE &&
+                             binder.progress().reached >= static_cast<int32_t>(parameters.own_count());
+      if (rank <= rank_ && !is_chosen) continue;
       rank_ = rank;
-      reason_ = binder.progress().reason;
       refusal_ = binder.refusal();
+      if (is_chosen) break;
     }
     return nullptr;
   }
@@ -182,7 +185,6 @@ class Call {
   void* const context_;
   const Given given_;
   int32_t rank_ = -1;  // of the overload that got furthest, with its refusal
-  of_refusal reason_ = OF_REFUSAL_TOO_MANY;
   Refusal refusal_;
 };
 

@@ -7,7 +7,8 @@
 namespace oneflow::objects {
 
 of_data Binder::make_tensor(const char* function, const std::string& name, const of_type& type, of_native value) {
-  const of_tensor_request request = {function, name.c_str(), device_, type.kind == OF_TYPE_INTEGERS};
+  const int32_t kind = type.kind == OF_TYPE_OPERAND && type.items != nullptr ? type.items->kind : type.kind;
+  const of_tensor_request request = {function, name.c_str(), device_, kind == OF_TYPE_INTEGERS};
   of_tensor tensor = nullptr;
   const of_status status = language_.tensor(context_, value, &request, &tensor);
   if (status == OF_INTERRUPTED) throw Raised();

@@ -58,7 +58,8 @@ typedef enum of_data_kind {
   OF_DATA_TENSOR = 11,
   OF_DATA_OBJECT = 12,   /* of a class */
   OF_DATA_DISPOSED = 13, /* an object, or a tensor, that holds nothing any more, or not yet */
-  OF_DATA_LIST = 14,     /* `count` items; also a record, in the order of its fields */
+  OF_DATA_LIST = 14,     /* `count` items; also a record, in the order of its fields. Of a list of the language with
+                            UINT32_MAX items or more, `natural` is their number */
   OF_DATA_MAP = 15,      /* `count` items, each with a key */
   OF_DATA_FUNCTION = 16,
   OF_DATA_ARGUMENTS = 17, /* `count` arguments of a call, each with a key; NULL for those without a name */
@@ -119,7 +120,7 @@ typedef enum of_type_kind {
   OF_TYPE_POSITIVE = 19, /* an integer above 0 */
   OF_TYPE_DATA = 20,     /* any data; of an argument: numbers and texts, and maps and lists of them */
   /* Types of functions: */
-  OF_TYPE_OPERAND = 21,  /* a tensor or a number */
+  OF_TYPE_OPERAND = 21,  /* a tensor or a number; `items` is the type of tensors, or NULL */
   OF_TYPE_NUMBER = 22,   /* a bool, an integer of 64 bits, or a floating-point number */
   OF_TYPE_TRUE = 23,     /* true only */
   OF_TYPE_FALSE = 24,    /* false only */
@@ -237,18 +238,20 @@ typedef struct of_language {
   const char* nothing_word;  /* what a function returns that has no result: "None" */
   const char* map_word;      /* "dict", "object", "Hash" */
   const char* disposed_word; /* "a disposed one" */
+  bool hides_positions;      /* whether errors do not say which item of a list is a disposed tensor or no device */
   const char* disposed_text; /* what functions say of such a tensor: "must be a live Tensor, got a disposed one" */
   const char* outputs_word;  /* the list that `out` is for several results: "tuple" */
   const char* flag_name;     /* "requires_grad" */
   const char* flag_word;     /* "bool" */
   bool counts_flags;         /* whether truth values are floating-point numbers, too */
   uint32_t longest_list;     /* the most items that a list may have */
+  uint32_t longest_text;     /* the most characters of a text; look() gives a longer one as their number only. 0: any */
   const char* too_large; /* "must ..." of an integer beyond 64 bits, after which "got <the integer>" follows; NULL: the
                         usual text */
   /* Says what a value is. Texts stay valid until the call is bound. Of a list or a map only the count is set. */
   of_status (*look)(void* context, of_native value, of_data* data);
-  /* Says what integer an object stands for that is no number itself; OTHER for one that stands for none. NULL: no
-   * object does. */
+  /* Says what integer a value stands for that is none itself, such as an object or a floating-point number; leaves the
+   * data of one that stands for none. NULL: no value does. */
   of_status (*index)(void* context, of_native value, of_data* data);
   /* Gets the first `count` items of a list as they are now; they stay valid until the call is bound. Items of a list
    * that has become shorter are absent. */
