@@ -22,7 +22,6 @@ const {einsumPath, einsumExpression} = require('./expression');
 const {functionsByName, installMethods} = require('./operators');
 const {setPrintOptions, toText} = require('./printing');
 require('./additions');
-const {setTensorMaker} = require('./object');
 const reading = require('./read');
 const {Float} = require('./scalars');
 const {
@@ -163,7 +162,6 @@ const flow = {
   ...extension,
 };
 
-setTensorMaker(makeTensor);
 installElsewhere(flow, Tensor.prototype);
 
 module.exports = flow;
