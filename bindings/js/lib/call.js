@@ -18,9 +18,9 @@ const NONE = [];
 
 /**
  * Separates the options from the positional arguments of a call: the last argument, or the one in front of the separate
- * items of a list, which begin at one of `starts`. Returns what the addon binds: the positional arguments, the names and
- * the values of the options, which are own properties whose getters run once, and the position of options in front of
- * items, else -1.
+ * items of a list, which begin at one of `starts`. Returns what the addon binds: the positional arguments, the names
+ * and the values of the options, which are own properties whose getters run once, and the position of options in front
+ * of items, else -1.
  */
 function separate(args, starts) {
   const given = args.length > 0 && args.at(-1) === undefined ? args.slice(0, -1) : args; // undefined options

@@ -88,16 +88,14 @@ const isListOfOperands = (value) => dtypes.isArray(value) && (isTensor(value[0])
 
 /** Binds the arguments of a planner and plans the contraction. Returns the slot of the expression in the addon. */
 function plan(method, args) {
-  let [positional, names, values] = separate(args, [1]);
-  if (isTensor(positional[0])) positional = withEquation(method, positional);
-  const [equation, ...operands] = positional;
-  if (operands.length > 0) {
-    const isList = operands.length === 1 && isListOfOperands(operands[0]);
-    positional = [equation, shapesOf(method, isList ? operands[0] : operands)];
-  }
-  values = values.map((value, i) => (names[i] === 'operands' && value !== null ? shapesOf(method, value) : value));
-  frame.putSlots(() => 0, positional, values);
-  return settled(native.createExpression(method, positional, names, values, -1));
+  const [given, names, values] = separate(args, [1]);
+  const [equation, ...operands] = isTensor(given[0]) ? withEquation(method, given) : given;
+  const isList = operands.length === 1 && isListOfOperands(operands[0]);
+  const shapes = operands.length > 0 ? [shapesOf(method, isList ? operands[0] : operands)] : [];
+  const positional = given.length > 0 ? [equation, ...shapes] : [];
+  const named = values.map((value, i) => (names[i] === 'operands' && value !== null ? shapesOf(method, value) : value));
+  frame.putSlots(() => 0, positional, named);
+  return settled(native.createExpression(method, positional, names, named, -1));
 }
 
 /** Freezes a list of lists and returns it. */

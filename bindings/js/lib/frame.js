@@ -9,7 +9,9 @@ const gradMode = require('./gradMode');
 const native = require('./native');
 
 /** The kinds of values that are written: those of of_value_kind in oneflow/types.h. */
-const KIND = {absent: 0, none: 1, bool: 2, int: 3, float: 4, string: 5, intList: 6, dtype: 7, tensor: 9, tensorList: 10};
+const KIND = {
+  absent: 0, none: 1, bool: 2, int: 3, float: 4, string: 5, intList: 6, dtype: 7, tensor: 9, tensorList: 10,
+};
 const HEADER_WORDS = 8;
 const VALUE_WORDS = 4;
 const TWO_32 = 4294967296;

@@ -288,8 +288,8 @@ const wrapObject = (name, slot) => new (classes.get(name).Class)(KEY, slot);
 native.setHost({
   describe,
   /**
-   * Returns the slot of an object, the name of the class of a disposed one, the entries of a map, or null; for a Proxy of
-   * an array, a Float and a Device, an object with the length, the number or the number of the device.
+   * Returns the slot of an object, the name of the class of a disposed one, the entries of a map, or null. For a Proxy
+   * of an array, a Float and a Device, returns an object with the length, the value or the number of the device.
    */
   identify(value) {
     if (isTensor(value)) return slotOfTensor(value) || 'Tensor';

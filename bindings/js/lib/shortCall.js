@@ -1,8 +1,8 @@
 'use strict';
 
 /**
- * The short path of calls: writes arguments of plain types to the frame, for the first overload of a function. It either
- * finds what the shared binder in the runtime would find, or leaves the call to it. It makes no error.
+ * The short path of calls: writes arguments of plain types to the frame, for the first overload of a function. It
+ * either finds what the shared binder of the runtime would find, or leaves the call to that. It makes no error.
  */
 
 const frame = require('./frame');
@@ -66,7 +66,7 @@ class ShortCall {
 
   /**
    * Writes a call to the frame, in one pass without intermediate arrays. Returns false for calls that it leaves to the
-   * shared binder. Runs no code of programs. `args` are positional, or all arguments in their places, as place() returns
+   * shared binder. Runs no code of programs. `args` are positional, or all arguments in the places that place() gives
    * them.
    */
   write(receiver, args, isOwned, arePlaced = false) {

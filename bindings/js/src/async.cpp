@@ -163,8 +163,8 @@ Napi::Value start_call(std::unique_ptr<CallTask> task, const Call& call) {
   return Task::start(std::move(task), call.environment());
 }
 
-// callFunctionAsync(function, manner, ...arguments): binds the arguments as BoundArguments does, and runs the function on
-// a worker thread. Returns a promise of what results_to_js() returns.
+// callFunctionAsync(function, manner, ...arguments): binds the arguments as BoundArguments does, and runs the function
+// on a worker thread. Returns a promise of what results_to_js() returns.
 Napi::Value call_function_async(const Call& call) {
   const of_public_function& function = function_table[static_cast<size_t>(call.integer(0))];
   BoundArguments bound(call, 2, function, static_cast<of_manner>(call.integer(1)));

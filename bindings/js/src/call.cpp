@@ -12,8 +12,8 @@ namespace {
 // Runs the call in the frame through `invoke`, and stores the status in the header of the frame.
 //
 // For a single tensor, by far the most frequent result, returns undefined: the slot of the tensor is in the frame, and
-// `owner` owns it if the header says so. Returns other results as results_to_js() does. Returns undefined if the results
-// were written to tensors of the caller.
+// `owner` owns it if the header says so. Returns other results as results_to_js() does. Returns undefined if the
+// results were written to tensors of the caller.
 template <class Invoke>
 napi_value run(Environment* environment, napi_value owner, Invoke invoke) {
   Frame::Header& header = *environment->frame.header();
@@ -66,8 +66,8 @@ Napi::Value call_function(const Call& call) {
 
 void add_call_functions(Exports& exports) {
   exports.add<call>("call");
-  // callExpression(slot, owner, ...keepAlive): runs the expression in the slot; see call(). The only argument in the frame is the
-  // list of operands.
+  // callExpression(slot, owner, ...keepAlive): runs the expression in the slot; see call(). The only argument in the
+  // frame is the list of operands.
   exports.add("callExpression", [](const Call& call) {
     const of_expression expression = call.expression(0);
     return run(&call.environment(), call[1], [=](const Frame::Header&, of_value* arguments, of_value* results) {
@@ -92,7 +92,8 @@ void add_call_functions(Exports& exports) {
     return call.environment().make_error(static_cast<of_status>(call.integer(0))).Value();
   });
   // setErrorFactory(factory): sets the function that makes exceptions. Its arguments are the name of the status, the
-  // message, whether the error is that of earlier asynchronous work, and whether the message has the names of JavaScript.
+  // message, whether the error is that of earlier asynchronous work, and whether the message has the names of
+  // JavaScript.
   exports.add("setErrorFactory",
               [](const Call& call) { call.environment().set_error_factory(call[0].As<Napi::Function>()); });
 }

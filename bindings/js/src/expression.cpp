@@ -22,7 +22,8 @@ std::vector<of_shape> read_shapes(const of_value& list) {
   return shapes;
 }
 
-constexpr of_type type_of(of_type_kind kind, const char* word, const of_type* items = nullptr, bool is_optional = false) {
+constexpr of_type type_of(of_type_kind kind, const char* word, const of_type* items = nullptr,
+                          bool is_optional = false) {
   return {kind, is_optional, word, nullptr, 0, items, nullptr};
 }
 
@@ -76,24 +77,25 @@ int32_t create_expression(const Call& call) {
   const std::vector<of_shape> shapes = read_shapes(bound->values[SHAPES]);
   of_expression_options options{};
   options.struct_size = sizeof(options);
-  options.optimize = optimize.kind == OF_VALUE_STRING                           ? optimize.as.string
+  options.optimize = optimize.kind == OF_VALUE_STRING                         ? optimize.as.string
                      : optimize.kind == OF_VALUE_BOOL && !optimize.as.boolean ? "none"
-                                                                               : "auto";
+                                                                              : "auto";
   if (bound->values[MEMORY_LIMIT].kind == OF_VALUE_INT) options.memory_limit = bound->values[MEMORY_LIMIT].as.integer;
   if (optimize.kind == OF_VALUE_INT_LIST) {
     options.path = optimize.as.integers;
     options.path_count = static_cast<size_t>(optimize.count);
   }
   of_expression expression = nullptr;
-  call.check(of_expression_create(bound->values[EQUATION].as.string, shapes.data(), shapes.size(), &options, &expression));
+  call.check(
+      of_expression_create(bound->values[EQUATION].as.string, shapes.data(), shapes.size(), &options, &expression));
   of_expression_info facts{};
   facts.struct_size = sizeof(facts);
   of_expression_get_info(expression, &facts);
   return environment.put(expression, static_cast<int64_t>(facts.memory));
 }
 
-// bindExpression(live, owner, ...arguments): binds the operands, and runs the expression in the slot that `live` returns.
-// Returns what finish() does.
+// bindExpression(live, owner, ...arguments): binds the operands, and runs the expression in the slot that `live`
+// returns. Returns what finish() does.
 Napi::Value bind_expression(const Call& call) {
   Environment& environment = call.environment();
   const BoundArguments bound(call, 2, expression_operands, OF_CALLED_AS_FUNCTION);
@@ -135,9 +137,8 @@ void add_expression_functions(Exports& exports) {
   exports.add_returning<create_expression>("createExpression");
   exports.add_returning<bind_expression>("bindExpression");
   // describeOperands(): returns what describe_function() does, for the call of an expression.
-  exports.add("describeOperands", [](const Call& call) {
-    return describe_function(call.environment(), expression_operands, false);
-  });
+  exports.add("describeOperands",
+              [](const Call& call) { return describe_function(call.environment(), expression_operands, false); });
   exports.add<describe_expression>("describeExpression");
 }
 

@@ -72,9 +72,9 @@ class Exports {
     add(name, [](const auto&... arguments) -> decltype(function(arguments...)) { return function(arguments...); });
   }
 
-  // Adds a function that returns an exception instead of throwing it: the status in the frame then is not OF_OK. Node.js
-  // ends the process if a garbage collection calls finalizers while it throws an exception of an addon, so that frequent
-  // errors are thrown by JavaScript.
+  // Adds a function that returns an exception instead of throwing it: the status in the frame then is not OF_OK.
+  // Node.js ends the process if a garbage collection calls finalizers while it throws an exception of an addon, so that
+  // frequent errors are thrown by JavaScript.
   template <auto function>
   void add_returning(const char* name) {
     add_callback(name, [](napi_env env, napi_callback_info info) {

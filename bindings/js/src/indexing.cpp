@@ -31,8 +31,8 @@ std::vector<of_index> parts_of(const Call& call) {
 
 // Converts the value of set(). Throws the exception of a failure.
 of_value value_of(const Call& call, size_t argument) {
-  static const of_type type = {
-      OF_TYPE_OPERAND, false, "Tensor, number, {re, im} or array", nullptr, 0, nullptr, nullptr};
+  static const of_type type = {OF_TYPE_OPERAND, false,  "Tensor, number, {re, im} or array", nullptr, 0,
+                               nullptr,         nullptr};
   CallContext context(call.environment());
   context.is_function = true;
   of_data data{};

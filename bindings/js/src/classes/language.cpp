@@ -89,8 +89,8 @@ void look_at_text(void* context, const Napi::String& string, of_data* data) {
 }
 
 // Looks at an object. lib/object.js says what it is: identify() returns the slot of one that has one, the name of the
-// class of a disposed object, the entries of a map as an array, the length of a list, the number that a Float is, or the
-// device that a Device is as a property, or null.
+// class of a disposed object, the entries of a map as an array, the length of a list, the number that a Float is, or
+// the device that a Device is as a property, or null.
 void look_at_object(CallContext& context, const Napi::Value& value, of_data* data) {
   Environment& environment = context.environment;
   if (const auto known = context.slots.find(static_cast<napi_value>(value)); known != context.slots.end()) {
