@@ -132,7 +132,7 @@ class ShortCall {
 /** Returns a copy of a short list of integers or tensors; another value as it is. */
 function copyOf(parameter, value) {
   const isList = (parameter.takesIntegers || parameter.takesTensors) && typeof value === 'object' &&
-    dtypes.isArray(value);
+    dtypes.isSequence(value);
   return isList ? Array.from({length: Math.min(value.length, MOST_ITEMS + 1)}, (_, i) => value[i]) : value;
 }
 
