@@ -2,7 +2,6 @@
 
 #include <cstring>
 #include <memory>
-#include <sstream>
 #include <string>
 
 #include "functions.h"
@@ -70,12 +69,15 @@ napi_value integer_to_js(napi_env env, int64_t integer) {
 
 Napi::Value results_to_js(Environment& environment, const of_overload& overload, of_value* results) {
   if (overload.result_count == 1) return result_to_js(environment, &results[0]);
-  const auto values = array_of(environment.env(), static_cast<size_t>(overload.result_count),
-                               [&](size_t i) { return result_to_js(environment, &results[i]); });
-  std::istringstream names(overload.result_names != nullptr ? overload.result_names : "");
-  std::string name;
-  for (uint32_t i = 0; names >> name; ++i)
-    if (name != "_") values.Set(name, values.Get(i));
+  auto values = Napi::Array::New(environment.env(), static_cast<size_t>(overload.result_count));
+  const char* names = overload.result_names != nullptr ? overload.result_names : "";
+  for (uint32_t i = 0; i < values.Length(); ++i) {
+    const Napi::Value value = result_to_js(environment, &results[i]);
+    values.Set(i, value);
+    const std::string name(names, std::strcspn(names, " "));
+    names += name.size() + std::strspn(names + name.size(), " ");
+    if (!name.empty() && name != "_") values.Set(name, value);
+  }
   return values;
 }
 

@@ -15,6 +15,8 @@ class Host {
     functions_.SuppressDestruct();  // Node deletes it with the environment
     identify_ = Napi::Persistent(functions.Get("identify").As<Napi::Function>());
     identify_.SuppressDestruct();
+    wrap_tensor_ = Napi::Persistent(functions.Get("wrapTensor").As<Napi::Function>());
+    wrap_tensor_.SuppressDestruct();
   }
 
   Napi::Value identify(const Napi::Value& value) const { return identify_.Call({value}); }
@@ -32,9 +34,7 @@ class Host {
   Napi::Value wrap_record(const char* name, const Napi::Object& fields) const {
     return function("wrapRecord").Call({Napi::String::New(functions_.Env(), name), fields});
   }
-  Napi::Value wrap_tensor(int32_t slot) const {
-    return function("wrapTensor").Call({Napi::Number::New(functions_.Env(), slot)});
-  }
+  Napi::Value wrap_tensor(int32_t slot) const { return wrap_tensor_.Call({Napi::Number::New(functions_.Env(), slot)}); }
   Napi::Value wrap_object(const char* class_name, int32_t slot) const {
     const Napi::Env env = functions_.Env();
     return function("wrapObject").Call({Napi::String::New(env, class_name), Napi::Number::New(env, slot)});
@@ -44,7 +44,7 @@ class Host {
   Napi::Function function(const char* name) const { return functions_.Value().Get(name).As<Napi::Function>(); }
 
   Napi::ObjectReference functions_;
-  Napi::FunctionReference identify_;  // the most frequent one
+  Napi::FunctionReference identify_, wrap_tensor_;  // the most frequent ones
 };
 
 }  // namespace oneflow::node
