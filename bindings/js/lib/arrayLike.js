@@ -2,22 +2,16 @@
 
 /** What stands for a tensor without being one: nested arrays, typed arrays, numbers. */
 
-const {makeTensor} = require('./create');
+const {fromData} = require('./create');
 const dtypes = require('./dtypes');
 const {rewording} = require('./errors');
 const {shapeOf, eachLeaf} = require('./nested');
-const {isNumber} = require('./scalars');
-const {isTensor} = require('./tensor');
+const {isTensor, slotOf} = require('./tensor');
 
-const isArrayLike = (value) => dtypes.isSequence(value) || isNumber(value);
-
-/** Returns the first tensor among values, also within their arrays; undefined if there is none. */
-function firstTensor(values) {
-  for (const value of values) {
-    const found = dtypes.isArray(value) ? value.find(isTensor) : isTensor(value) ? value : undefined;
-    if (found !== undefined) return found;
-  }
-  return undefined;
+/** Returns the slot of the tensor that a value is, or of the first one in an array; 0 if there is none. */
+function findTensor(value) {
+  const found = dtypes.isArray(value) ? value.find(isTensor) : value;
+  return isTensor(found) ? slotOf(found) : 0;
 }
 
 /** Returns whether all leaves of nested arrays of numbers are integers. */
@@ -30,30 +24,15 @@ function holdsIntegers(data) {
   return found;
 }
 
-/** Converts the arguments of a call that are not what the types say, but stand for it. */
-class ArrayReader {
-  /** The tensors are made on the device of the first tensor among `values`, or on the default device. */
-  constructor(values) {
-    this.device = firstTensor(values)?.device;
-  }
-
-  /**
-   * Returns a tensor for an array-like where a tensor is wanted, or the number in a tensor without dimensions where a
-   * number is; undefined for other values. Throws ShapeError for ragged arrays and the like.
-   */
-  read(value, argument) {
-    if (argument.isNumeric) return isTensor(value) && value.ndim === 0 ? value.item() : undefined;
-    if (!argument.isOperand || argument.isWritten || !isArrayLike(value)) return undefined;
-    return rewording(() => this.makeTensor(value, argument), (text) => (
-      text.replace(/^tensor: data/, `${argument.owner}: ${argument.name}`)
-    ));
-  }
-
-  /** Makes a tensor as tensor() does, but of int64 for integers where integers are wanted, such as indices. */
-  makeTensor(value, argument) {
-    const areIntegers = argument.takesIntegers && !ArrayBuffer.isView(value) && holdsIntegers(value);
-    return makeTensor(value, {dtype: areIntegers ? 'int64' : undefined, device: this.device});
-  }
+/**
+ * Makes a tensor as tensor() does, but of int64 for integers where integers are wanted, such as indices. Returns its
+ * slot. Throws ShapeError for ragged arrays and the like; messages begin with `subject`.
+ */
+function makeTensorOf(value, subject, device, ofIntegers) {
+  return rewording(() => {
+    const areIntegers = ofIntegers && !ArrayBuffer.isView(value) && holdsIntegers(value);
+    return slotOf(fromData(value, {dtype: areIntegers ? 'int64' : undefined, device}));
+  }, (text) => text.replace(/^tensor: data/, subject));
 }
 
-module.exports = {ArrayReader};
+module.exports = {findTensor, makeTensorOf};

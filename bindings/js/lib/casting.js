@@ -5,7 +5,12 @@
 const {functions} = require('../generated/functions');
 const {PublicFunction} = require('./call');
 
-const callableOf = (name) => new PublicFunction(functions.find((record) => record.name === name));
+/** Returns the function of a name. */
+function callableOf(name) {
+  const number = functions.findIndex((record) => record.name === name);
+  return new PublicFunction(number, functions[number]);
+}
+
 const casting = callableOf('cast');
 const moving = callableOf('toDevice');
 

@@ -311,6 +311,7 @@ function makeTensor(data, options = {}) {
   return checked.requiresGrad ? tensor.setRequiresGrad() : tensor;
 }
 
+/** Makes a tensor like tensor(), with options that checkOptions() has returned. */
 function fromData(data, checked) {
   const kind = dtypes.arrayKind(data);
   if (kind !== undefined) return fromTypedArray(data, kind, checked);
@@ -320,4 +321,4 @@ function fromData(data, checked) {
   return isTensor(data) ? fromTensor(data, checked) : fromArrays(data, checked);
 }
 
-module.exports = {makeTensor};
+module.exports = {fromData, makeTensor};

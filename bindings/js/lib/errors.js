@@ -110,8 +110,8 @@ async function traced(promise) {
   }
 }
 
-native.setErrorFactory((code, text, isDeferred) => {
-  const error = makeError(code, toJavaScriptNames(text));
+native.setErrorFactory((code, text, isDeferred, hasOwnNames) => {
+  const error = makeError(code, hasOwnNames ? text : toJavaScriptNames(text));
   if (isDeferred) deferred.add(error);
   return error;
 });

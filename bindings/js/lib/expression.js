@@ -4,57 +4,98 @@
 
 const util = require('node:util');
 const native = require('./native');
+const {PublicFunction, separate, settled} = require('./call');
+const dtypes = require('./dtypes');
 const frame = require('./frame');
-const {ArrayReader} = require('./arrayLike');
 const {makeError} = require('./errors');
-const {PublicFunction} = require('./call');
-const {describe, exact} = require('./tensor');
+const {withEquation} = require('./labelled');
+const {MAX_RANK} = require('./nested');
+const {isInteger} = require('./scalars');
+const {describe, disposedError, exact, isTensor, slotOf} = require('./tensor');
 
-/** Makes the overload of a planner whose option `optimize` has this type. */
-const takesOptimize = (type, expected, item) => ({
-  operator: 'einsum',
-  arguments: [
-    {name: 'equation', type: 'str', expected: 'string'},
-    {
-      name: 'operands', type: 'shape[]', expected: 'array of Tensors or shapes', item: 'Tensor or array of integers',
-    },
-    {name: 'optimize', type, expected, item, hasDefault: type.endsWith('?'), keywordOnly: true},
-    {name: 'memoryLimit', type: 'int?', expected: 'integer or null', hasDefault: true, keywordOnly: true},
-  ],
-  results: [],
-});
+/** The most operands. Copying a longer list could exhaust the heap, which ends the process. */
+const MOST_OPERANDS = 2 ** 20;
 
-/** Makes a function that binds the arguments of an equation to be planned. The addon reads them in this order. */
-const planner = (name) => new PublicFunction({
-  name,
-  takesEquation: true,
-  overloads: [
-    takesOptimize('str?', 'string or null'),
-    takesOptimize('bool', 'boolean'),
-    takesOptimize('pair[]', 'array of pairs of integers', 'pair of integers'),
-  ],
-}, name, ArrayReader);
+/** The call of an expression: einsum() of its operands. */
+class Operands extends PublicFunction {
+  #live;
 
-const pathPlanner = planner('einsumPath');
-const expressionPlanner = planner('einsumExpression');
+  /** Makes the call. `live` returns the slot of the expression, or throws if it was disposed of. */
+  constructor(live) {
+    super(-1, {name: 'einsum'});
+    this.#live = live;
+  }
 
-/** Binds the operands of a call of an expression. */
-const caller = new PublicFunction({
-  name: 'einsum',
-  overloads: [{
-    operator: 'einsum',
-    arguments: [{name: 'operands', type: 'Tensor[]', expected: 'array of Tensors', item: 'Tensor'}],
-    results: [''],
-    out: true,
-  }],
-}, 'einsum', ArrayReader);
+  describe() {
+    return native.describeOperands();
+  }
 
-/** Binds the arguments to a planner and plans the contraction. Returns the slot of the expression in the addon. */
-function plan(callable, args) {
-  const {overload, values} = callable.resolve(undefined, args, callable.overloads);
-  frame.begin(0, values.length, 0, false);
-  overload.write(values);
-  return native.createExpression(values);
+  run(tensor, _, args) {
+    return native.callExpression(this.#live(), tensor, args);
+  }
+
+  runBound(manner, owner, args) {
+    return native.bindExpression(this.#live, owner, ...args);
+  }
+
+  runAsync(manner, args) {
+    return native.bindExpressionAsync(this.#live, ...args);
+  }
+}
+
+/** Returns the sizes of an operand to be planned for: a tensor, or a shape. */
+function sizesOf(method, operand, position) {
+  const fail = (code, text) => makeError(code, `${method}: operands[${position}]${text}`);
+  if (isTensor(operand)) {
+    if (slotOf(operand) === 0) throw disposedError(method, 'operands');
+    return native.sizes(slotOf(operand), operand);
+  }
+  const length = dtypes.isSequence(operand) ? operand.length : -1;
+  if (length > MAX_RANK) throw fail('ShapeError', ` must have at most ${MAX_RANK} dimensions, got ${length}`);
+  const sizes = Array.from({length: Math.max(0, length)}, (_, i) => operand[i]);
+  if (length < 0 || !sizes.every(isInteger)) {
+    throw fail('TypeMismatch', ` must be Tensor or array of integers, got ${describe(operand)}`);
+  }
+  const large = sizes.findIndex((size) => BigInt.asIntN(64, BigInt(size)) !== BigInt(size));
+  if (large >= 0) throw fail('InvalidArgument', `[${large}] must fit into 64 bits, got a larger integer`);
+  return sizes;
+}
+
+/** Returns the rank and the sizes of each operand, in one list. */
+function shapesOf(method, operands) {
+  if (isTensor(operands)) return shapesOf(method, [operands]);
+  if (!dtypes.isArray(operands)) {
+    throw makeError(
+      'TypeMismatch', `${method}: operands must be array of Tensors or shapes, got ${describe(operands)}`,
+    );
+  }
+  const {length} = operands;
+  if (length > MOST_OPERANDS) {
+    throw makeError(
+      'InvalidArgument', `${method}: operands must have at most ${MOST_OPERANDS} items, got ${length}`,
+    );
+  }
+  const numbers = [];
+  for (let i = 0; i < length; i++) {
+    const sizes = sizesOf(method, operands[i], i);
+    numbers.push(sizes.length, ...sizes);
+  }
+  return numbers;
+}
+
+/** Returns whether an argument is a list of all operands, rather than a single one. */
+const isListOfOperands = (value) => dtypes.isArray(value) && (isTensor(value[0]) || dtypes.isSequence(value[0]));
+
+/** Binds the arguments of a planner and plans the contraction. Returns the slot of the expression in the addon. */
+function plan(method, args) {
+  const [given, names, values] = separate(args, [1]);
+  const [equation, ...operands] = isTensor(given[0]) ? withEquation(method, given) : given;
+  const isList = operands.length === 1 && isListOfOperands(operands[0]);
+  const shapes = operands.length > 0 ? [shapesOf(method, isList ? operands[0] : operands)] : [];
+  const positional = given.length > 0 ? [equation, ...shapes] : [];
+  const named = values.map((value, i) => (names[i] === 'operands' && value !== null ? shapesOf(method, value) : value));
+  frame.putSlots(() => 0, positional, named);
+  return settled(native.createExpression(method, positional, names, named, -1));
 }
 
 /** Freezes a list of lists and returns it. */
@@ -69,7 +110,7 @@ function describeSlot(slot) {
 
 /** Implements einsumPath(equation, ...operands, options). */
 function einsumPath(...args) {
-  const slot = plan(pathPlanner, args);
+  const slot = plan('einsumPath', args);
   const {path, flops, naiveFlops, largestIntermediate, report} = describeSlot(slot);
   native.release(slot);
   return {path, flops, naiveFlops, largestIntermediate, report};
@@ -95,13 +136,15 @@ const KEY = Symbol('expression');
 class EinsumExpression extends Callable {
   /** The slot of the expression in the addon; 0 once it is disposed of. */
   #slot;
+  #operands;
 
   /** Creates an expression that owns the slot. Throws TypeMismatch when called from outside of this module. */
   constructor(key, slot) {
     if (key !== KEY) throw makeError('TypeMismatch', 'EinsumExpression: expressions are made by einsumExpression(...)');
-    const call = (owner, values, targets) => native.callExpression(this.#live(), owner, values, targets, this);
-    super((...args) => caller.callThrough(call, undefined, args));
+    const operands = new Operands(() => this.#live());
+    super((...args) => operands.call(undefined, args));
     this.#slot = slot;
+    this.#operands = operands;
     native.own(this, slot);
     const known = describeSlot(slot);
     for (const sizes of [known.shape, ...known.shapes]) exact('einsumExpression', sizes);
@@ -115,7 +158,7 @@ class EinsumExpression extends Callable {
   /** Computes the contraction on another thread. Returns a promise of the result. */
   async async(...args) {
     check(this, 'async');
-    return caller.callAsync(undefined, args, (_, values) => native.callExpressionAsync(this.#live(), values, this));
+    return this.#operands.callAsync(undefined, args);
   }
 
   /** Whether dispose() was called. */
@@ -159,6 +202,6 @@ function check(value, method) {
 }
 
 /** Implements einsumExpression(equation, ...operands, options). */
-const einsumExpression = (...args) => new EinsumExpression(KEY, plan(expressionPlanner, args));
+const einsumExpression = (...args) => new EinsumExpression(KEY, plan('einsumExpression', args));
 
 module.exports = {einsumPath, einsumExpression};

@@ -8,9 +8,9 @@
 const gradMode = require('./gradMode');
 const native = require('./native');
 
+/** The kinds of values that are written: those of of_value_kind in oneflow/types.h. */
 const KIND = {
-  absent: 0, none: 1, bool: 2, int: 3, float: 4, string: 5, intList: 6, dtype: 7, device: 8, tensor: 9, tensorList: 10,
-  deviceList: 11, uint: 12, generator: 13,
+  absent: 0, none: 1, bool: 2, int: 3, float: 4, string: 5, intList: 6, dtype: 7, tensor: 9, tensorList: 10,
 };
 const HEADER_WORDS = 8;
 const VALUE_WORDS = 4;
@@ -30,7 +30,6 @@ const SHORT = 64;
 let bytes;
 let words;
 let reals;
-let longs;
 /** The offset of the first unused byte of the frame. */
 let top = 0;
 const encoder = new TextEncoder();
@@ -41,7 +40,6 @@ function allocate(size) {
   bytes = new Uint8Array(buffer);
   words = new Int32Array(buffer);
   reals = new Float64Array(buffer);
-  longs = new BigInt64Array(buffer);
   native.setFrame(buffer);
 }
 
@@ -84,27 +82,16 @@ function putPlain(position, kind, payload) {
   words[word + 3] = 0;
 }
 
-/** Writes a 64-bit integer, given as a safe integer or as a BigInt, to an even word index. */
+/** Writes a 64-bit integer, given as a safe integer, to an even word index. */
 function putLong(word, integer) {
-  if (typeof integer === 'bigint') {
-    longs[word >> 1] = integer;
-  } else {
-    words[word] = integer;
-    words[word + 1] = Math.floor(integer / TWO_32);
-  }
+  words[word] = integer;
+  words[word + 1] = Math.floor(integer / TWO_32);
 }
 
 function putInteger(position, integer) {
   const word = at(position);
   words[word] = KIND.int;
   putLong(word + 2, integer);
-}
-
-/** Writes an integer above the range of int64, given as a BigInt. */
-function putNatural(position, natural) {
-  const word = at(position);
-  words[word] = KIND.uint;
-  putLong(word + 2, natural);
 }
 
 function putFloat(position, real) {
@@ -122,7 +109,7 @@ function putReference(position, kind, count, offset) {
   words[word + 3] = 0;
 }
 
-/** Begins a list of integers, slots or devices, to be filled with putItem(). Returns the index of its first word. */
+/** Begins a list of integers or slots, to be filled with putItem(). Returns the index of its first word. */
 function openList(position, kind, length) {
   const offset = reserve(length * 8);
   putReference(position, kind, length, offset);
@@ -130,12 +117,6 @@ function openList(position, kind, length) {
 }
 
 const putItem = (list, index, integer) => putLong(list + 2 * index, integer);
-
-/** Writes a list of integers, slots or devices. */
-function putList(position, kind, items) {
-  const list = openList(position, kind, items.length);
-  for (let i = 0; i < items.length; i++) putItem(list, i, items[i]);
-}
 
 /** Returns whether the runtime can take a string: it is not too long, and has no null byte, which would end it in C. */
 const isCString = (string) => string.length <= LONGEST_STRING && !string.includes('\0');
@@ -165,6 +146,19 @@ function putString(position, string) {
   return count >= 0;
 }
 
+/**
+ * Writes the slots of the tensors among the arguments of a call that the addon binds, 0 for other values: it then need
+ * not ask what they are. `slotOf` returns the slot of a value.
+ */
+function putSlots(slotOf, positional, named) {
+  const count = positional.length + named.length;
+  begin(0, 0, 0, false);
+  reserve(count * 4);
+  for (let i = 0; i < count; i++) {
+    words[HEADER_WORDS + i] = slotOf(i < positional.length ? positional[i] : named[i - positional.length]);
+  }
+}
+
 /** Returns the status of the last call, an of_status. */
 const status = () => words[0];
 /** Returns the slot of the only result of the last call. */
@@ -187,6 +181,6 @@ function releaseWaiting() {
 }
 
 module.exports = {
-  KIND, LONGEST_STRING, isCString, begin, putPlain, putInteger, putNatural, putFloat, openList, putItem, putList,
-  putString, status, resultSlot, releaseLater, releaseWaiting,
+  KIND, begin, putPlain, putInteger, putFloat, openList, putItem, putString, putSlots, status, resultSlot, releaseLater,
+  releaseWaiting,
 };

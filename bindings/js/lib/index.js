@@ -23,7 +23,6 @@ const {einsumPath, einsumExpression} = require('./expression');
 const {functionsByName, installMethods} = require('./operators');
 const {setPrintOptions, toText} = require('./printing');
 require('./additions');
-const {setTensorMaker} = require('./object');
 const reading = require('./read');
 const {Float} = require('./scalars');
 const {
@@ -165,7 +164,6 @@ const flow = {
   ...operatorLibrary,
 };
 
-setTensorMaker(makeTensor);
 installElsewhere(flow, Tensor.prototype);
 
 module.exports = flow;

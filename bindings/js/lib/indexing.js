@@ -2,14 +2,14 @@
 
 /** Indexing: x.at(...) and x.set(..., value). */
 
+const gradMode = require('./gradMode');
 const native = require('./native');
 const dtypes = require('./dtypes');
-const frame = require('./frame');
 const {makeError, rewording} = require('./errors');
 const {isTensor, liveSlot, wrapSlot, describe} = require('./tensor');
 const {makeTensor} = require('./create');
 const {shapeOf, eachLeaf} = require('./nested');
-const {toInteger, isNumber, partsOf, putNumber} = require('./scalars');
+const {toInteger, partsOf} = require('./scalars');
 
 /** The values of of_index_kind in oneflow.h. */
 const KIND = {integer: 0, slice: 1, ellipsis: 2, added: 3, tensor: 4, bool: 5};
@@ -106,19 +106,9 @@ function set(tensor, indices, value) {
   const isData = dtypes.isSequence(value) || partsOf(value) !== undefined;
   const source = isData ? makeTensor(value, {dtype: tensor.dtype, device: tensor.device}) : value;
   const {numbers, keepAlive} = encode('set', tensor, indices); // last: user code above may dispose of tensors
-  access('set', () => {
-    putValue(source);
-    native.setIndex(liveSlot(tensor, 'set'), numbers, keepAlive, tensor, source);
-  });
+  gradMode.enter();
+  access('set', () => native.setIndex(liveSlot(tensor, 'set'), numbers, source, keepAlive, tensor));
   return tensor;
-}
-
-/** Writes the value of set() to the frame, as its first value. */
-function putValue(value) {
-  frame.begin(0, 1, 0, false);
-  if (isTensor(value)) frame.putPlain(0, frame.KIND.tensor, liveSlot(value, 'set'));
-  else if (isNumber(value)) putNumber(0, value, 'set: value');
-  else throw makeError('TypeMismatch', `set: value must be Tensor, number, {re, im} or array, got ${describe(value)}`);
 }
 
 module.exports = {at, set};

@@ -6,6 +6,10 @@ const {fileURLToPath} = require('node:url');
 const util = require('node:util');
 const native = require('./native');
 const {makeError, traced} = require('./errors');
+const {findTensor, makeTensorOf} = require('./arrayLike');
+const devices = require('./devices');
+const {isArray} = require('./dtypes');
+const {isFloat} = require('./scalars');
 const {Tensor, describe, isPlainObject, isTensor, slotOf: slotOfTensor, wrapSlot} = require('./tensor');
 
 /** The key that the constructor requires to take a slot instead of arguments. */
@@ -281,32 +285,30 @@ function pathOf(value) {
 /** Returns an object of a class over a slot, which it owns from now on. */
 const wrapObject = (name, slot) => new (classes.get(name).Class)(KEY, slot);
 
-/** The function that makes a tensor of an array or a number. */
-let makeTensor;
-
 native.setHost({
   describe,
-  /** Returns the slot of an object, the name of the class of a disposed one, the entries of a map, or null. */
+  /**
+   * Returns the slot of an object, the name of the class of a disposed one, the entries of a map, or null. For a Proxy
+   * of an array, a Float and a Device, returns an object with the length, the value or the number of the device.
+   */
   identify(value) {
     if (isTensor(value)) return slotOfTensor(value) || 'Tensor';
     if (isObject(value)) return slotOf(value) || nameOf(value);
+    if (isFloat(value)) return {real: Number(value)};
+    if (devices.isDevice(value)) return {device: devices.codeOf('', '', value)};
+    if (isArray(value)) return {length: Math.max(0, Math.trunc(Number(value.length)) || 0)};
     if (isInstance(value, Map)) return [...value];
     return isPlainObject(value) ? Object.entries(value) : null;
   },
+  findTensor,
+  makeTensor: makeTensorOf,
   path: pathOf,
   range: rangeOf,
-  /** Returns the slot of a tensor that is made of an array or a number. */
-  tensor: (value) => slotOfTensor(makeTensor(value)),
   warn: (text) => process.emitWarning(text, 'OneFlowWarning'),
   wrapRecord: (name, fields) => (records.has(name) ? new (records.get(name))(KEY, fields) : fields),
   wrapTensor: wrapSlot,
   wrapObject,
 });
-
-/** Sets the function that makes a tensor of an array or a number: it is in a module that needs this one. */
-function setTensorMaker(make) {
-  makeTensor = make;
-}
 
 /** Adds a method to tensors: `callWith` gets the tensor and the arguments in an array. */
 function addTensorMethod(name, callWith) {
@@ -320,5 +322,5 @@ function addTensorMethod(name, callWith) {
 
 module.exports = {
   NativeObject, addTensorMethod, call, callAsync, invoke, invokeAsync, isObject, liveSlot, makeConstant, makeRecord,
-  register, setTensorMaker, within, wrapObject,
+  register, within, wrapObject,
 };

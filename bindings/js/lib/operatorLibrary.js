@@ -4,35 +4,22 @@
 
 const native = require('./native');
 const {words} = require('../generated/functions');
-const {makeError, refuseNullByte, traced} = require('./errors');
-const gradMode = require('./gradMode');
-const {describe, isPlainObject} = require('./tensor');
+const {PublicFunction} = require('./call');
+const {makeError, refuseNullByte} = require('./errors');
+const {describe} = require('./tensor');
 
 /** The libraries that are loaded: an object with the functions of each, by its namespace. */
 const ops = {};
 /** The same objects, by the paths of the libraries. */
 const loaded = new Map();
 
-/** Calls a function of the addon with the names of arguments, then the arguments, those in the last object by name. */
-function bound(call, own, inPlace, args) {
-  gradMode.enter();
-  const given = args.length > 0 && args.at(-1) === undefined ? args.slice(0, -1) : args; // undefined options
-  if (!isPlainObject(given.at(-1))) return call(own, inPlace, [], ...given);
-  const options = {...given.at(-1)}; // own properties only; each getter runs once
-  return call(own, inPlace, Object.keys(options), ...given.slice(0, -1), ...Object.values(options));
-}
-
 /** Returns the functions of an entry of a library's table, by their names. */
-function functionsOf({function: own, fullName, name, inPlaceName, promiseName}) {
-  const functions = {[name]: (...args) => bound(native.callLibrary, own, false, args)};
-  if (inPlaceName !== null) functions[inPlaceName] = (...args) => bound(native.callLibrary, own, true, args);
-  if (promiseName === null) return functions;
-  return {...functions, [promiseName]: async (...args) => {
-    if (isPlainObject(args.at(-1)) && (args.at(-1).out ?? null) !== null) {
-      throw makeError('TypeMismatch', `${fullName}: unknown argument out`);
-    }
-    return traced(bound(native.callLibraryAsync, own, false, args));
-  }};
+function functionsOf({number, name, inPlaceName, takesEquation, ownName, ownInPlaceName, ownAsyncName}) {
+  const callable = new PublicFunction(number, {name, inPlaceName, takesEquation});
+  const functions = {[ownName]: (...args) => callable.call(undefined, args)};
+  if (ownInPlaceName !== null) functions[ownInPlaceName] = (...args) => callable.callOnList(args);
+  if (ownAsyncName !== null) functions[ownAsyncName] = (...args) => callable.callAsync(undefined, args);
+  return functions;
 }
 
 /** Adds the names that error texts of the runtime have to those that they are translated to. */

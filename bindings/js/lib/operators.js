@@ -3,18 +3,9 @@
 /** The public functions and methods of the generated table of operators. */
 
 const {functions} = require('../generated/functions');
-const {ArrayReader} = require('./arrayLike');
 const {PublicFunction} = require('./call');
 
-/** Returns a function that returns the in-place form of a function, which errors name. It is made when first called. */
-function inPlaceForm(record) {
-  let form;
-  return () => (form ??= new PublicFunction(record, record.inPlaceName, ArrayReader));
-}
-
-const operators = functions.map((record) => (
-  {...record, callable: new PublicFunction(record, record.name, ArrayReader), inPlace: inPlaceForm(record)}
-));
+const operators = functions.map((record, number) => ({...record, callable: new PublicFunction(number, record)}));
 
 /** Sets the name of a function, which stack traces and `util.inspect` show, and returns the function. */
 const named = (name, fn) => Object.defineProperty(fn, 'name', {value: name, configurable: true});
@@ -31,10 +22,10 @@ function define(root, path, fn) {
 /** Returns an object with all public functions and their promise variants. Namespaces are nested objects. */
 function functionsByName() {
   const root = {};
-  for (const {publicName, asyncName, inPlaceName, isMethod, callable, inPlace} of operators) {
+  for (const {publicName, asyncName, inPlaceName, isMethod, callable} of operators) {
     define(root, publicName, (...args) => callable.call(undefined, args));
     if (asyncName) define(root, asyncName, (...args) => callable.callAsync(undefined, args));
-    if (inPlaceName && !isMethod) define(root, inPlaceName, (...args) => inPlace().callOnList(args));
+    if (inPlaceName && !isMethod) define(root, inPlaceName, (...args) => callable.callOnList(args));
   }
   return root;
 }
@@ -44,7 +35,7 @@ function installMethods(prototype, check) {
   const install = (name, value) => {
     Object.defineProperty(prototype, name, {value: named(name, value), writable: true, configurable: true});
   };
-  for (const {name, publicName, asyncName, inPlaceName, isMethod, callable, inPlace} of operators) {
+  for (const {name, publicName, asyncName, inPlaceName, isMethod, callable} of operators) {
     if (!isMethod) continue;
     install(publicName, function (...args) {
       check(this, name);
@@ -59,7 +50,7 @@ function installMethods(prototype, check) {
     if (inPlaceName) {
       install(inPlaceName, function (...args) {
         check(this, inPlaceName);
-        return inPlace().callInPlace(this, args);
+        return callable.callInPlace(this, args);
       });
     }
   }

@@ -3,15 +3,10 @@
 /** Scalar arguments. An integral JavaScript number counts as an integer; a Float counts as floating-point. */
 
 const {inspect} = require('node:util');
-const frame = require('./frame');
-const {makeError} = require('./errors');
 
 /** The range of signed 64-bit integers. */
 const LOWEST = -(2n ** 63n);
 const HIGHEST = 2n ** 63n - 1n;
-const HIGHEST_NATURAL = 2n ** 64n - 1n;
-/** The end of the message for an integer outside of that range. */
-const TOO_LARGE = 'fit into 64 bits, got a larger integer';
 
 let isFloat;
 
@@ -65,20 +60,4 @@ function partsOf(value) {
   }
 }
 
-/** Writes a real scalar to the frame. Throws InvalidArgument, with `subject`, for an integer beyond 64 bits. */
-function putNumber(position, value, subject) {
-  const integer = toInteger(value);
-  if (typeof value === 'boolean') {
-    frame.putPlain(position, frame.KIND.bool, value ? 1 : 0);
-  } else if (integer !== undefined) {
-    frame.putInteger(position, integer);
-  } else if (typeof value === 'bigint' && value > 0 && value <= HIGHEST_NATURAL) {
-    frame.putNatural(position, value);
-  } else if (typeof value === 'bigint') {
-    throw makeError('InvalidArgument', `${subject} must ${TOO_LARGE}`);
-  } else {
-    frame.putFloat(position, Number(value));
-  }
-}
-
-module.exports = {Float, isFloat, TOO_LARGE, toInteger, isInteger, isNumber, partsOf, putNumber};
+module.exports = {Float, isFloat, toInteger, isInteger, isNumber, partsOf};

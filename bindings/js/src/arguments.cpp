@@ -1,6 +1,8 @@
 #include "arguments.h"
 
 #include <cstring>
+#include <memory>
+#include <string>
 
 #include "functions.h"
 
@@ -10,14 +12,14 @@ namespace {
 // Up to here, every integer is exact as a double.
 constexpr int64_t kExactInteger = int64_t{1} << 53;
 
-// Puts a tensor into a new slot and returns {slot}. Takes ownership of the handle.
-napi_value tensor_to_js(Environment* environment, of_tensor tensor) {
-  const napi_env env = environment->env();
-  napi_value object = nullptr, slot = nullptr;
-  napi_create_int32(env, environment->put(tensor), &slot);
-  napi_create_object(env, &object);
-  napi_set_named_property(env, object, "slot", slot);
-  return object;
+Napi::Value result_to_js(Environment& environment, of_value* result) {
+  const std::unique_ptr<of_value, decltype(&of_value_release)> owned(result, of_value_release);
+  const auto wrap = [&](of_tensor tensor) {
+    return environment.host().wrap_tensor(environment.put(of_tensor_retain(tensor)));
+  };
+  if (result->kind == OF_VALUE_TENSOR) return wrap(result->as.tensor);
+  return array_of(environment.env(), static_cast<size_t>(result->count),
+                  [&](size_t i) { return wrap(result->as.tensors[i]); });
 }
 
 }  // namespace
@@ -30,10 +32,6 @@ of_status resolve_values(const Environment& environment, of_value* values, int32
       case OF_VALUE_TENSOR:
         value.as.tensor = environment.get(value.as.integer);
         if (value.as.tensor == nullptr) return of_fail(OF_INTERNAL_ERROR, "a tensor's slot is empty");
-        break;
-      case OF_VALUE_GENERATOR:
-        value.as.generator = environment.generator(value.as.integer);
-        if (value.as.generator == nullptr) return of_fail(OF_INTERNAL_ERROR, "a generator's slot is empty");
         break;
       case OF_VALUE_STRING:
         value.as.string = reinterpret_cast<const char*>(memory + value.as.integer);
@@ -50,14 +48,6 @@ of_status resolve_values(const Environment& environment, of_value* values, int32
           std::memcpy(list + k * sizeof(tensor), &tensor, sizeof(tensor));
         }
         value.as.tensors = reinterpret_cast<of_tensor*>(list);
-        break;
-      }
-      case OF_VALUE_DEVICE_LIST: {
-        uint8_t* list = memory + value.as.integer;  // of 64-bit integers, each as long as two devices
-        for (int32_t k = 0; k < value.count; ++k) {
-          std::memmove(list + k * sizeof(of_device), list + k * sizeof(int64_t), sizeof(of_device));
-        }
-        value.as.devices = reinterpret_cast<const of_device*>(list);
         break;
       }
       default:
@@ -77,53 +67,18 @@ napi_value integer_to_js(napi_env env, int64_t integer) {
   return value;
 }
 
-napi_value result_to_js(Environment* environment, of_value* result) {
-  const napi_env env = environment->env();
-  napi_value value = nullptr;
-  switch (result->kind) {
-    case OF_VALUE_TENSOR:
-      value = tensor_to_js(environment, result->as.tensor);
-      result->kind = OF_VALUE_ABSENT;  // the slot owns the tensor
-      break;
-    case OF_VALUE_TENSOR_LIST:
-      napi_create_array_with_length(env, result->count, &value);
-      for (int32_t i = 0; i < result->count; ++i) {
-        of_tensor tensor = of_tensor_retain(result->as.tensors[i]);
-        napi_set_element(env, value, i, tensor_to_js(environment, tensor));
-      }
-      break;
-    case OF_VALUE_INT_LIST:
-      napi_create_array_with_length(env, result->count, &value);
-      for (int32_t i = 0; i < result->count; ++i) {
-        napi_set_element(env, value, i, integer_to_js(env, result->as.integers[i]));
-      }
-      break;
-    case OF_VALUE_INT:
-      value = integer_to_js(env, result->as.integer);
-      break;
-    case OF_VALUE_FLOAT:
-      napi_create_double(env, result->as.real, &value);
-      break;
-    case OF_VALUE_BOOL:
-      napi_get_boolean(env, result->as.boolean, &value);
-      break;
-    case OF_VALUE_STRING:
-      napi_create_string_utf8(env, result->as.string, result->count, &value);
-      break;
-    case OF_VALUE_DTYPE:
-      napi_create_string_utf8(env, of_dtype_name(result->as.dtype), NAPI_AUTO_LENGTH, &value);
-      break;
-    case OF_VALUE_DEVICE: {
-      char name[64];
-      napi_create_string_utf8(env, of_device_name(result->as.device, name), NAPI_AUTO_LENGTH, &value);
-      break;
-    }
-    default:
-      napi_get_null(env, &value);
-      break;
+Napi::Value results_to_js(Environment& environment, const of_overload& overload, of_value* results) {
+  if (overload.result_count == 1) return result_to_js(environment, &results[0]);
+  auto values = Napi::Array::New(environment.env(), static_cast<size_t>(overload.result_count));
+  const char* names = overload.result_names != nullptr ? overload.result_names : "";
+  for (uint32_t i = 0; i < values.Length(); ++i) {
+    const Napi::Value value = result_to_js(environment, &results[i]);
+    values.Set(i, value);
+    const std::string name(names, std::strcspn(names, " "));
+    names += name.size() + std::strspn(names + name.size(), " ");
+    if (!name.empty() && name != "_") values.Set(name, value);
   }
-  of_value_release(result);
-  return value;
+  return values;
 }
 
 }  // namespace oneflow::node

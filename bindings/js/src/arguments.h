@@ -11,9 +11,9 @@ namespace oneflow::node {
 // the frame must not be overwritten while the values are in use. Returns OF_INTERNAL_ERROR for an empty slot.
 of_status resolve_values(const Environment& environment, of_value* values, int32_t count);
 
-// Converts a result to a JavaScript value: a tensor to {slot}, an integer as integer_to_js() does. Takes ownership of
-// the contents of the result.
-napi_value result_to_js(Environment* environment, of_value* result);
+// Converts the results of an overload: to a tensor or an array of tensors; several to an array of them, which also has
+// them as named properties. Takes ownership of their contents.
+Napi::Value results_to_js(Environment& environment, const of_overload& overload, of_value* results);
 
 // Converts an integer to a number if that is exact, otherwise to a BigInt.
 napi_value integer_to_js(napi_env env, int64_t integer);

@@ -7,113 +7,97 @@
 #include <utility>
 
 #include "arguments.h"
+#include "binding.h"
+#include "expression.h"
+#include "function_table.h"
 #include "functions.h"
 #include "task.h"
 
 namespace oneflow::node {
 namespace {
 
-// A call of an operator, by the function `caller`, with the arguments in the frame.
+// A call whose arguments are bound.
 class CallTask : public Task {
  public:
-  explicit CallTask(std::string caller) : caller_(std::move(caller)) {}
+  CallTask(BoundArguments& bound, Environment& environment)
+      : caller_(bound.name()), overload_(*bound->overload), results_(static_cast<size_t>(overload_.result_count)) {
+    if (bound->output_count > 0)
+      throw environment.make_error(OF_TYPE_MISMATCH, (caller_ + ": unknown argument out").c_str(), true);
+    arguments_ = bound.release();
+    values_.assign(arguments_->values, arguments_->values + overload_.parameter_count);
+  }
   ~CallTask() override {
     for (of_value& result : results_) of_value_release(&result);
   }
 
-  // Copies the call and everything that the frame refers to, because the frame is reused for later calls.
-  of_status capture(Environment* environment) {
-    const Frame::Header& header = *environment->frame.header();
-    op_ = environment->op(header.op);
-    arguments_.assign(environment->frame.values(), environment->frame.values() + header.arguments);
-    results_.assign(header.results, of_value{});
-    if (of_status status = resolve_values(*environment, arguments_.data(), header.arguments)) {
-      return status;
-    }
-    for (of_value& argument : arguments_) {
-      if (of_status status = capture(&argument)) return status;
+  // Keeps what the arguments refer to, with the present elements of tensors.
+  of_status capture() {
+    for (of_value& value : values_) {
+      if (value.kind == OF_VALUE_GENERATOR)
+        generators_.emplace_back(of_generator_retain(value.as.generator), of_generator_release);
+      const bool is_list = value.kind == OF_VALUE_TENSOR_LIST;
+      const int32_t count = is_list ? value.count : value.kind == OF_VALUE_TENSOR ? 1 : 0;
+      of_tensor* tensors = is_list ? value.as.tensors : &value.as.tensor;
+      for (int32_t i = 0; i < count; ++i) {
+        if (tensors[i] == nullptr) continue;  // an absent item of a list
+        if (const of_status status = held_.emplace_back().snapshot(tensors[i])) return status;
+        tensors[i] = held_.back().get();
+      }
     }
     return OF_OK;
   }
 
   of_status run() override {
-    const of_status status = of_call(op_, arguments_.data(), arguments_.size(), results_.data(), results_.size());
+    const of_status status = invoke(values_.data(), values_.size(), results_.data());
     if (status != OF_OK) of_error_set_caller(caller_.c_str());
     return status;
   }
 
   Napi::Value finish(Environment& environment) override {
-    return array_of(environment.env(), results_.size(),
-                    [&](size_t i) { return result_to_js(&environment, &results_[i]); });
+    return results_to_js(environment, overload_, results_.data());
   }
 
  protected:
-  std::vector<of_value> arguments_;
-  std::vector<of_value> results_;
+  const of_overload& overload() const { return overload_; }
 
  private:
-  // Copies the memory that an argument refers to, and makes the argument refer to the copy.
-  of_status capture(of_value* argument) {
-    switch (argument->kind) {
-      case OF_VALUE_STRING:
-        strings_.push_back(std::make_unique<std::string>(argument->as.string, argument->count));
-        argument->as.string = strings_.back()->data();
-        return OF_OK;
-      case OF_VALUE_INT_LIST:
-        integer_lists_.emplace_back(argument->as.integers, argument->as.integers + argument->count);
-        argument->as.integers = integer_lists_.back().data();
-        return OF_OK;
-      case OF_VALUE_DEVICE_LIST:
-        device_lists_.emplace_back(argument->as.devices, argument->as.devices + argument->count);
-        argument->as.devices = device_lists_.back().data();
-        return OF_OK;
-      case OF_VALUE_GENERATOR:
-        generators_.emplace_back(of_generator_retain(argument->as.generator), of_generator_release);
-        return OF_OK;
-      case OF_VALUE_TENSOR:
-        return capture(&argument->as.tensor);
-      case OF_VALUE_TENSOR_LIST:
-        tensor_lists_.emplace_back(argument->as.tensors, argument->as.tensors + argument->count);
-        argument->as.tensors = tensor_lists_.back().data();
-        for (int32_t i = 0; i < argument->count; ++i) {
-          if (of_status status = capture(&argument->as.tensors[i])) return status;
-        }
-        return OF_OK;
-      default:
-        return OF_OK;
-    }
-  }
-
-  of_status capture(of_tensor* tensor) {
-    if (*tensor == nullptr) return OF_OK;  // an absent item of a list
-    const of_status status = held_.emplace_back().snapshot(*tensor);
-    *tensor = held_.back().get();
-    return status;
-  }
+  virtual of_status invoke(const of_value* values, size_t count, of_value* results) = 0;
 
   const std::string caller_;
-  of_op op_ = nullptr;
-  std::vector<std::vector<of_tensor>> tensor_lists_;
-  std::vector<std::vector<int64_t>> integer_lists_;
-  std::vector<std::vector<of_device>> device_lists_;
-  std::vector<std::unique_ptr<std::string>> strings_;
+  const of_overload overload_;
+  BoundArguments::Owner arguments_{nullptr, of_arguments_release};
+  std::vector<of_value> values_, results_;
   std::vector<Held> held_;
   std::vector<std::unique_ptr<of_generator_object, decltype(&of_generator_release)>> generators_;
 };
 
-// A call of an einsum expression. The only argument in the frame is the list of operands.
-class ExpressionTask : public CallTask {
+// A call of an operator.
+class OperatorTask : public CallTask {
  public:
-  explicit ExpressionTask(of_expression expression) : CallTask({}), expression_(of_expression_retain(expression)) {}
-  ~ExpressionTask() override { of_expression_release(expression_); }
-
-  of_status run() override {
-    const of_value& operands = arguments_[0];
-    return of_expression_call(expression_, operands.as.tensors, operands.count, results_.data());
-  }
+  OperatorTask(BoundArguments& bound, Environment& environment)
+      : CallTask(bound, environment), op_(operator_of(environment, overload())) {}
 
  private:
-  of_expression expression_;
+  of_status invoke(const of_value* values, size_t count, of_value* results) override {
+    return of_call(op_, values, count, results, static_cast<size_t>(overload().result_count));
+  }
+
+  const of_op op_;
+};
+
+// A call of an einsum expression. The only argument is the list of operands.
+class ExpressionTask : public CallTask {
+ public:
+  ExpressionTask(BoundArguments& bound, Environment& environment, of_expression expression)
+      : CallTask(bound, environment), expression_(of_expression_retain(expression)) {}
+  ~ExpressionTask() override { of_expression_release(expression_); }
+
+ private:
+  of_status invoke(const of_value* values, size_t, of_value* results) override {
+    return of_expression_call(expression_, values[0].as.tensors, static_cast<size_t>(values[0].count), results);
+  }
+
+  const of_expression expression_;
 };
 
 // Copies the elements of a tensor to an ArrayBuffer, which is the value of the promise.
@@ -173,23 +157,34 @@ class SynchronizeTask : public Task {
   of_device device_;
 };
 
-// Starts the call in the frame as `task`. Returns the promise.
+// Starts a call. Returns the promise.
 Napi::Value start_call(std::unique_ptr<CallTask> task, const Call& call) {
-  call.check(task->capture(&call.environment()));
+  call.check(task->capture());
   return Task::start(std::move(task), call.environment());
+}
+
+// callFunctionAsync(function, manner, ...arguments): binds the arguments as BoundArguments does, and runs the function
+// on a worker thread. Returns a promise of what results_to_js() returns.
+Napi::Value call_function_async(const Call& call) {
+  const of_public_function& function = function_at(call.integer(0));
+  BoundArguments bound(call, 2, function, static_cast<of_manner>(call.integer(1)));
+  return start_call(std::make_unique<OperatorTask>(bound, call.environment()), call);
+}
+
+// bindExpressionAsync(live, ...arguments): binds the operands, and runs the expression in the slot that `live` returns,
+// on a worker thread. Returns a promise of its result.
+Napi::Value bind_expression_async(const Call& call) {
+  Environment& environment = call.environment();
+  BoundArguments bound(call, 1, expression_operands, OF_CALLED_AS_FUNCTION);
+  const of_expression expression = environment.expression(call[0].As<Napi::Function>().Call({}).ToNumber());
+  return start_call(std::make_unique<ExpressionTask>(bound, environment, expression), call);
 }
 
 }  // namespace
 
 void add_async_functions(Exports& exports) {
-  // callAsync(caller, ...keepAlive): runs the operator in the frame on a worker thread, for the function of this name.
-  // Returns a promise of an array of results.
-  exports.add("callAsync",
-              [](const Call& call) { return start_call(std::make_unique<CallTask>(call.string(0)), call); });
-  // callExpressionAsync(slot, ...keepAlive): runs the expression in the slot on a worker thread. Returns a promise of
-  // the array with its result.
-  exports.add("callExpressionAsync",
-              [](const Call& call) { return start_call(std::make_unique<ExpressionTask>(call.expression(0)), call); });
+  exports.add_returning<call_function_async>("callFunctionAsync");
+  exports.add_returning<bind_expression_async>("bindExpressionAsync");
   // readAsync(slot, arrayBuffer): copies the elements to the buffer, in row-major order, on a worker thread. Returns a
   // promise of the buffer.
   exports.add("readAsync", [](const Call& call) {

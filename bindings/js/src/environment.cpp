@@ -217,22 +217,21 @@ bool Environment::run_garbage_collector() {
   return false;
 }
 
-int32_t Environment::find_op(const char* name) {
-  const of_op op = of_op_find(name);
-  if (op == nullptr) return -1;
-  ops_.push_back(op);
-  return static_cast<int32_t>(ops_.size()) - 1;
+int32_t Environment::add_operator(of_op op, const of_overload& overload) {
+  operators_.push_back({op, overload});
+  return static_cast<int32_t>(operators_.size()) - 1;
 }
 
 void Environment::set_garbage_collector(Napi::Function collector) { garbage_collector_ = kept(collector); }
 
 void Environment::set_error_factory(Napi::Function factory) { error_factory_ = kept(factory); }
 
-Napi::Error Environment::make_error(of_status status, const char* text) {
+Napi::Error Environment::make_error(of_status status, const char* text, bool has_own_names) {
   const auto message = Napi::String::New(env_, text == nullptr ? of_last_error() : text);
   const bool is_deferred = text == nullptr && of_last_error_is_deferred();
   const auto name = Napi::String::New(env_, of_status_name(status));
-  return Napi::Error(env_, error_factory_.Call({name, message, Napi::Boolean::New(env_, is_deferred)}));
+  return Napi::Error(env_, error_factory_.Call({name, message, Napi::Boolean::New(env_, is_deferred),
+                                                Napi::Boolean::New(env_, has_own_names)}));
 }
 
 void Environment::close() {

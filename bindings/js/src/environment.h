@@ -31,7 +31,7 @@ namespace oneflow::node {
 struct Frame {
   struct Header {
     int32_t status;     // out: an of_status
-    int32_t op;         // the operator, as returned by find_op()
+    int32_t op;         // the operator, as returned by add_operator()
     int32_t arguments;  // number of argument values
     int32_t results;    // number of result values; a result of kind TENSOR is an `out` tensor to write to
     int32_t owned;      // whether the object that is passed to call() becomes the owner of a single tensor result
@@ -78,6 +78,8 @@ class Environment {
   // Returns its class, or NULL.
   const of_class* class_of(int64_t slot) const;
   of_generator generator(int64_t slot) const { return static_cast<of_generator>(object(slot)); }
+  // Returns a number that changes when a slot is released.
+  uint32_t generation(int64_t slot) const { return contains(slot) ? slots_[slot].generation : 0; }
   // Says what is in a slot: a tensor or an object of a class.
   void look_at_slot(int64_t slot, of_data* data) const;
   // Releases the handle in a slot and makes the slot free. Does nothing if it is empty.
@@ -96,18 +98,24 @@ class Environment {
   bool run_garbage_collector();
 
   // -- operators ------------------------------------------------------------------------------------------------
-  // Looks up an operator by name and returns its number, or -1 if there is none. Each call adds a number.
-  int32_t find_op(const char* name);
-  of_op op(int32_t number) const { return ops_[number]; }
+  // An operator, and the overload that it is.
+  struct Operator {
+    of_op op;
+    const of_overload& overload;
+  };
+  // Returns a number for an operator. Each call adds one.
+  int32_t add_operator(of_op op, const of_overload& overload);
+  const Operator& operator_at(int32_t number) const { return operators_[number]; }
 
   // -- functions of JavaScript ------------------------------------------------------------------------------------
   Host& host() { return host_; }
 
   // -- failures -------------------------------------------------------------------------------------------------
-  // Sets the function that makes exceptions from (name of the status, message, whether the error is deferred).
+  // Sets the function that makes exceptions from (name of the status, message, whether the error is deferred, whether
+  // the message has the names of JavaScript).
   void set_error_factory(Napi::Function factory);
   // Makes the exception for a status and a message; NULL stands for that of of_last_error().
-  Napi::Error make_error(of_status status, const char* text = nullptr);
+  Napi::Error make_error(of_status status, const char* text = nullptr, bool has_own_names = false);
   // Throws the exception of a failure.
   void check(of_status status) {
     if (status != OF_OK) throw make_error(status);
@@ -158,7 +166,7 @@ class Environment {
   int64_t unreported_ = 0;
   int64_t unsearched_ = 0;  // the memory that was allocated since the last release_collected()
   bool closed_ = false;
-  std::vector<of_op> ops_;
+  std::vector<Operator> operators_;
   Napi::FunctionReference garbage_collector_;
   Napi::FunctionReference error_factory_;
   Host host_;

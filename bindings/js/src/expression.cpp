@@ -1,8 +1,12 @@
 // einsum expressions: contractions that are planned for shapes. JavaScript refers to them by slots, as to tensors.
+#include "expression.h"
+
+#include <iterator>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "arguments.h"
+#include "binding.h"
 #include "functions.h"
 
 namespace oneflow::node {
@@ -18,39 +22,87 @@ std::vector<of_shape> read_shapes(const of_value& list) {
   return shapes;
 }
 
-// Copies a string value; the copy ends with the null byte that the C API requires.
-std::string string_of(const of_value& value) { return {value.as.string, static_cast<size_t>(value.count)}; }
-
-// Returns the name of the search that the option `optimize` (a string, a bool, a list or absent) selects.
-std::string search_of(const of_value& optimize) {
-  if (optimize.kind == OF_VALUE_STRING) return string_of(optimize);
-  return optimize.kind == OF_VALUE_BOOL && !optimize.as.boolean ? "none" : "auto";
+constexpr of_type type_of(of_type_kind kind, const char* word, const of_type* items = nullptr,
+                          bool is_optional = false) {
+  return {kind, is_optional, word, nullptr, 0, items, nullptr};
 }
 
-// createExpression(): plans the contraction in the frame and returns the slot of the expression. The frame has the
-// equation and the shapes, then `optimize` and the memory limit, either of which may be absent.
+// Returns the overload of a function with one result, of whose parameters the first `positional_count` are positional.
+constexpr of_overload overload_of(std::span<const of_parameter> parameters, int32_t positional_count, bool has_out) {
+  of_overload overload = {};
+  overload.parameters = parameters.data();
+  overload.parameter_count = static_cast<int32_t>(parameters.size());
+  overload.positional_count = positional_count;
+  overload.result_count = 1;
+  overload.receiver = overload.replaced = overload.written = overload.viewed = -1;
+  overload.has_out = has_out;
+  return overload;
+}
+
+constexpr of_type kTensor = type_of(OF_TYPE_TENSOR, "Tensor"), kInteger = type_of(OF_TYPE_INT, "integer");
+constexpr of_type kTensors = type_of(OF_TYPE_ITEMS, "array of Tensors", &kTensor);
+constexpr of_parameter kCallParameters[] = {{"operands", &kTensors, true, false, OF_COLLECTS_NOTHING, nullptr}};
+constexpr of_overload kCallOverload = overload_of(kCallParameters, 1, true);
+
+enum : size_t { EQUATION, SHAPES, OPTIMIZE, MEMORY_LIMIT };
+constexpr of_type kEquation = type_of(OF_TYPE_STRING, "string");
+constexpr of_type kShapes = type_of(OF_TYPE_ITEMS, "array of Tensors or shapes", &kInteger);
+constexpr of_type kSearch = type_of(OF_TYPE_STRING, "string or null", nullptr, true);
+constexpr of_type kFlag = type_of(OF_TYPE_BOOL, "boolean");
+constexpr of_type kPair = type_of(OF_TYPE_PAIR, "pair of integers", &kInteger);
+constexpr of_type kPath = type_of(OF_TYPE_LIST, "array of pairs of integers", &kPair);
+constexpr of_type kLimit = type_of(OF_TYPE_INT, "integer or null", nullptr, true);
+
+// The parameters of the overloads, one for each type of `optimize`.
+template <const of_type& optimize>
+constexpr of_parameter kPlanParameters[] = {
+    {"equation", &kEquation, true, false, OF_COLLECTS_NOTHING, nullptr},
+    {"operands", &kShapes, true, false, OF_COLLECTS_NOTHING, nullptr},
+    {"optimize", &optimize, false, true, OF_COLLECTS_NOTHING, nullptr},
+    {"memoryLimit", &kLimit, false, true, OF_COLLECTS_NOTHING, nullptr},
+};
+constexpr of_overload kPlanOverloads[] = {overload_of(kPlanParameters<kSearch>, 2, false),
+                                          overload_of(kPlanParameters<kFlag>, 2, false),
+                                          overload_of(kPlanParameters<kPath>, 2, false)};
+
+// createExpression(function, ...arguments): binds the arguments of the function of this name as BoundArguments does,
+// plans the contraction, and returns the slot of the expression. The operands are a list of integers: the rank and the
+// sizes of each.
 int32_t create_expression(const Call& call) {
   Environment& environment = call.environment();
-  of_value* values = environment.frame.values();
-  call.check(resolve_values(environment, values, environment.frame.header()->arguments));
-  const of_value &optimize = values[2], &limit = values[3];
-  const std::string equation = string_of(values[0]);
-  const std::string search = search_of(optimize);
-  const std::vector<of_shape> shapes = read_shapes(values[1]);
+  const std::string name = call.string(0);
+  const of_public_function function = {name.c_str(), nullptr, kPlanOverloads, std::size(kPlanOverloads), false};
+  const BoundArguments bound(call, 1, function, OF_CALLED_AS_FUNCTION);
+  const of_value& optimize = bound->values[OPTIMIZE];
+  const std::vector<of_shape> shapes = read_shapes(bound->values[SHAPES]);
   of_expression_options options{};
   options.struct_size = sizeof(options);
-  options.optimize = search.c_str();
-  if (limit.kind == OF_VALUE_INT) options.memory_limit = limit.as.integer;
+  options.optimize = optimize.kind == OF_VALUE_STRING                         ? optimize.as.string
+                     : optimize.kind == OF_VALUE_BOOL && !optimize.as.boolean ? "none"
+                                                                              : "auto";
+  if (bound->values[MEMORY_LIMIT].kind == OF_VALUE_INT) options.memory_limit = bound->values[MEMORY_LIMIT].as.integer;
   if (optimize.kind == OF_VALUE_INT_LIST) {
     options.path = optimize.as.integers;
-    options.path_count = optimize.count;
+    options.path_count = static_cast<size_t>(optimize.count);
   }
   of_expression expression = nullptr;
-  call.check(of_expression_create(equation.c_str(), shapes.data(), shapes.size(), &options, &expression));
+  call.check(
+      of_expression_create(bound->values[EQUATION].as.string, shapes.data(), shapes.size(), &options, &expression));
   of_expression_info facts{};
   facts.struct_size = sizeof(facts);
   of_expression_get_info(expression, &facts);
   return environment.put(expression, static_cast<int64_t>(facts.memory));
+}
+
+// bindExpression(live, owner, ...arguments): binds the operands, and runs the expression in the slot that `live`
+// returns. Returns what finish() does.
+Napi::Value bind_expression(const Call& call) {
+  Environment& environment = call.environment();
+  const BoundArguments bound(call, 2, expression_operands, OF_CALLED_AS_FUNCTION);
+  const of_expression expression = environment.expression(call[0].As<Napi::Function>().Call({}).ToNumber());
+  const of_value& operands = bound->values[0];
+  bound.check(of_expression_call(expression, operands.as.tensors, static_cast<size_t>(operands.count), bound->results));
+  return finish(bound, OF_CALLED_AS_FUNCTION, call[1], environment);
 }
 
 // describeExpression(slot): returns the properties of an expression as an object.
@@ -79,8 +131,14 @@ Napi::Value describe_expression(const Call& call) {
 
 }  // namespace
 
+const of_public_function expression_operands = {"einsum", nullptr, &kCallOverload, 1, false};
+
 void add_expression_functions(Exports& exports) {
-  exports.add<create_expression>("createExpression");
+  exports.add_returning<create_expression>("createExpression");
+  exports.add_returning<bind_expression>("bindExpression");
+  // describeOperands(): returns what describe_function() does, for the call of an expression.
+  exports.add("describeOperands",
+              [](const Call& call) { return describe_function(call.environment(), expression_operands, false); });
   exports.add<describe_expression>("describeExpression");
 }
 

@@ -20,6 +20,21 @@ std::string to_string(const Napi::Value& value) {
   return text;
 }
 
+Environment& environment_of(napi_env env, napi_callback_info info) {
+  void* environment = nullptr;
+  napi_get_cb_info(env, info, nullptr, nullptr, nullptr, &environment);
+  return *static_cast<Environment*>(environment);
+}
+
+// Calls a function, which throws exceptions of JavaScript only.
+napi_value checked(napi_env env, napi_callback_info info, napi_callback function) {
+  try {
+    return function(env, info);
+  } catch (const std::bad_alloc&) {
+    throw environment_of(env, info).make_error(OF_OUT_OF_MEMORY, "out of host memory");
+  }
+}
+
 template <class Item, class Convert>
 std::vector<Item> items_of(const Napi::Value& value, Convert convert) {
   if (!value.IsArray()) return {};
@@ -41,17 +56,24 @@ std::vector<int64_t> Call::integers(size_t i) const { return items_of<int64_t>((
 
 napi_value Exports::guarded(napi_env env, napi_callback_info info, napi_callback function) {
   try {
-    try {
-      return function(env, info);
-    } catch (const std::bad_alloc&) {
-      void* environment = nullptr;
-      napi_get_cb_info(env, info, nullptr, nullptr, nullptr, &environment);
-      throw static_cast<Environment*>(environment)->make_error(OF_OUT_OF_MEMORY, "out of host memory");
-    }
+    return checked(env, info, function);
   } catch (const Napi::Error& error) {
     throw_in_js(error);
     return nullptr;
   }
+}
+
+napi_value Exports::settled(napi_env env, napi_callback_info info, napi_callback function) {
+  of_status status = OF_OK;
+  napi_value result = nullptr;
+  try {
+    result = checked(env, info, function);
+  } catch (const Napi::Error& error) {
+    status = OF_INTERRUPTED;
+    result = error.Value();
+  }
+  environment_of(env, info).frame.header()->status = status;
+  return result;
 }
 
 void Exports::add_callback(const char* name, napi_callback function) {

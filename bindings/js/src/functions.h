@@ -72,9 +72,23 @@ class Exports {
     add(name, [](const auto&... arguments) -> decltype(function(arguments...)) { return function(arguments...); });
   }
 
+  // Adds a function that returns an exception instead of throwing it: the status in the frame then is not OF_OK.
+  // Node.js ends the process if a garbage collection calls finalizers while it throws an exception of an addon, so that
+  // frequent errors are thrown by JavaScript.
+  template <auto function>
+  void add_returning(const char* name) {
+    add_callback(name, [](napi_env env, napi_callback_info info) {
+      return settled(env, info, [](napi_env env, napi_callback_info info) -> napi_value {
+        return Napi::Value::From(env, function(Call(env, info)));
+      });
+    });
+  }
+
  private:
   // Calls a function, and throws its exceptions in JavaScript.
   static napi_value guarded(napi_env env, napi_callback_info info, napi_callback function);
+  // Calls a function, and returns its result or its exception.
+  static napi_value settled(napi_env env, napi_callback_info info, napi_callback function);
   void add_callback(const char* name, napi_callback function);
 
   Environment* environment_;

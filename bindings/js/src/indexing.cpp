@@ -1,5 +1,7 @@
 // Indexing: x.at(...) and x.set(..., value).
-#include "arguments.h"
+#include <oneflow/values.h>
+
+#include "classes/language.h"
 #include "functions.h"
 
 namespace oneflow::node {
@@ -27,6 +29,30 @@ std::vector<of_index> parts_of(const Call& call) {
   return parts;
 }
 
+// Converts the value of set(). Throws the exception of a failure.
+of_value value_of(const Call& call, size_t argument) {
+  static const of_type type = {OF_TYPE_OPERAND, false,  "Tensor, number, {re, im} or array", nullptr, 0,
+                               nullptr,         nullptr};
+  CallContext context(call.environment());
+  context.is_function = true;
+  of_data data{};
+  check_call(call.environment(),
+             of_convert("set", "value", &type, &javascript, &context, static_cast<napi_value>(call[argument]), &data),
+             true);
+  switch (data.kind) {
+    case OF_DATA_TENSOR:
+      return of_tensor_value(data.as.tensor);
+    case OF_DATA_BOOL:
+      return of_bool_value(data.as.boolean);
+    case OF_DATA_INT:
+      return of_int_value(data.as.integer);
+    case OF_DATA_UINT:
+      return of_uint_value(data.as.natural);
+    default:
+      return of_float_value(data.as.real);
+  }
+}
+
 }  // namespace
 
 void add_index_functions(Exports& exports) {
@@ -37,11 +63,10 @@ void add_index_functions(Exports& exports) {
     call.check(of_tensor_index(call.tensor(0), parts.data(), parts.size(), &result));
     return call.environment().put(result);
   });
-  // setIndex(slot, parts, ...keepAlive): writes the first value of the frame to the selected elements.
+  // setIndex(slot, parts, value, ...keepAlive): writes a tensor or a number to the selected elements.
   exports.add("setIndex", [](const Call& call) {
     const std::vector<of_index> parts = parts_of(call);
-    of_value value = call.environment().frame.values()[0];
-    call.check(resolve_values(call.environment(), &value, 1));
+    const of_value value = value_of(call, 2);
     call.check(of_tensor_set_index(call.tensor(0), parts.data(), parts.size(), &value));
   });
 }

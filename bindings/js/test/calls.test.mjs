@@ -198,6 +198,40 @@ test('user code that runs during a call', () => {
   assert.throws(() => x.sum(disposing), flow.InvalidArgument);
 });
 
+test('lists of tensors and of integers whose getters dispose of operands', () => {
+  const x = matrix();
+  const other = matrix();
+  const tensors = [x, x];
+  Object.defineProperty(tensors, 1, {
+    get() {
+      other.dispose();
+      return x;
+    },
+  });
+  assert.deepEqual(flow.cat(tensors).shape, [4, 2]);
+  assert.throws(() => flow.cat([x, other]), flow.InvalidArgument);
+  const sizes = new Proxy([2, 2], {
+    get(target, key) {
+      if (key === '1') x.dispose();
+      return Reflect.get(target, key);
+    },
+  });
+  assert.throws(() => x.reshape(sizes), flow.InvalidArgument);
+  assert.throws(() => flow.full(sizes, x), flow.OneFlowError);
+});
+
+test('lists of integers in typed arrays, and integers beyond 2**53', () => {
+  const x = flow.ones([2, 3]);
+  for (const dims of [Int8Array.of(1, 0), Float64Array.of(1, 0), BigInt64Array.of(1n, 0n)]) {
+    assert.deepEqual(x.permute(dims).shape, [3, 2]);
+  }
+  assert.deepEqual(flow.randint(0, 9, Uint16Array.of(2, 3)).shape, [2, 3]);
+  assert.throws(() => x.permute(Float32Array.of(0.5, 1)), flow.TypeMismatch);
+  assert.throws(() => x.sum(2 ** 60), flow.IndexOutOfRange);
+  assert.throws(() => x.sum(1e300), flow.InvalidArgument);
+  assert.equal(flow.tensor([1n]).add(2 ** 60).item({bigint: true}), 2n ** 60n + 1n);
+});
+
 test('options: own properties, read once, from any realm', () => {
   const x = matrix();
   let reads = 0;

@@ -7,40 +7,38 @@ import path from 'node:path';
 import {test} from 'node:test';
 import {fileURLToPath} from 'node:url';
 
-const lib = fileURLToPath(new URL('../lib', import.meta.url));
+const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** Returns the files of a folder that the text of one of them requires. */
-function requiredBy(folder, text) {
-  const names = [...text.matchAll(/\brequire\('\.\/(\w+)'\)/g)].map(([, name]) => name);
-  return names.filter((name) => fs.existsSync(path.join(folder, `${name}.js`)));
+/** Returns the files of the same folder, or of another one beside it, that a file requires. */
+function requiredBy(file) {
+  const text = fs.readFileSync(file, 'utf8');
+  const names = [...text.matchAll(/\brequire\('(\.\.?\/[\w/]+)'\)/g)].map(([, name]) => name);
+  return names.map((name) => path.resolve(path.dirname(file), `${name}.js`)).filter((each) => fs.existsSync(each));
 }
 
-/** Returns the names of the modules on a cycle of a folder; undefined if there is none. */
-function cycleIn(folder) {
-  const files = fs.readdirSync(folder).filter((file) => file.endsWith('.js'));
-  const required = new Map(files.map((file) => (
-    [path.basename(file, '.js'), requiredBy(folder, fs.readFileSync(path.join(folder, file), 'utf8'))]
-  )));
+/** Returns the names of the modules on a cycle that the files of folders begin; undefined if there is none. */
+function cycleIn(...folders) {
+  const files = folders.flatMap((folder) => fs.readdirSync(folder).map((file) => path.join(folder, file)));
   const done = new Set();
-  const visit = (name, above) => {
-    if (above.includes(name)) return [...above.slice(above.indexOf(name)), name];
-    if (done.has(name)) return undefined;
-    done.add(name);
-    for (const next of required.get(name)) {
-      const found = visit(next, [...above, name]);
+  const visit = (file, above) => {
+    if (above.includes(file)) return [...above.slice(above.indexOf(file)), file];
+    if (done.has(file)) return undefined;
+    done.add(file);
+    for (const next of requiredBy(file)) {
+      const found = visit(next, [...above, file]);
       if (found) return found;
     }
     return undefined;
   };
-  for (const name of required.keys()) {
-    const found = visit(name, []);
-    if (found) return found;
+  for (const file of files.filter((each) => each.endsWith('.js'))) {
+    const found = visit(file, []);
+    if (found) return found.map((each) => path.basename(each, '.js'));
   }
   return undefined;
 }
 
 test('no module requires itself through others', () => {
-  assert.equal(cycleIn(lib), undefined);
+  assert.equal(cycleIn(path.join(root, 'lib'), path.join(root, 'generated')), undefined);
 });
 
 test('a require() in a function makes a cycle as well', (t) => {

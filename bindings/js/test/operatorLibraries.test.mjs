@@ -28,6 +28,7 @@ test('calls', () => {
   assert.deepEqual(myOps.doubleAdd(x, 5).toArray(), [7, 11]);
   assert.deepEqual(myOps.doubleAdd(x, flow.tensor([5, 4.5])).toArray(), [7, 10.5]);
   assert.deepEqual(myOps.bump(flow.tensor([0, 1]), {shape: 'tent', width: 2}).toArray(), [1, 0.5]);
+  assert.deepEqual(myOps.doubleAdd([1, 3], [5, 4.5]).toArray(), [7, 10.5]);
   const matrix = flow.tensor([[1, 2], [3, 4]]);
   assert.deepEqual(myOps.powerSum(matrix, 1, {keepdim: true}).toArray(), [[5], [25]]);
   assert.deepEqual(myOps.powerSum(matrix, undefined).item(), 30);

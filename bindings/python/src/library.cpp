@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "classes/language.h"
 #include "errors.h"
+#include "language.h"
 #include "library_function.h"
 #include "tensor_parts.h"
 

@@ -1,4 +1,4 @@
-"""Node.js: the table of functions, the ES module, TypeScript declarations, and tests from examples and error cases."""
+"""Node.js: the tables of functions, the ES module, TypeScript declarations, and tests from examples and error cases."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from pathlib import PurePosixPath
 from codegen.definitions import Definitions, Function
 from codegen.dtypes import DTYPES
 from codegen.examples import ErrorCase, Example
+from codegen.function_table import FunctionTable
 from codegen.language import Language
 from codegen.library_function import LibraryFunction
 from codegen.model import Op
-from codegen.names import camel, known_words, source_files
+from codegen.names import camel, identifier, known_words, source_files
 from codegen.objects.examples import Examples
 from codegen.objects.model import Member
-from codegen.printer import string
+from codegen.printer import boolean, string
 from codegen.signature import parse_type
 from codegen.target import Output
 from codegen.targets.js import typescript, words
@@ -46,6 +47,18 @@ class JsFunction:
     def method_overloads(self) -> tuple[Op, ...]:
         """Returns the overloads that are methods, too."""
         return self.function.method_overloads
+
+    @property
+    def variable(self) -> str:
+        """Returns the name of the array of overloads in the table of the addon."""
+        return f"{identifier(self.function.name)}_overloads"
+
+    @property
+    def row(self) -> str:
+        """Returns the initializer of an of_public_function."""
+        names = map(string, (camel(self.function.name), self.in_place_name))
+        count = str(len(self.overloads))
+        return ", ".join((*names, self.variable, count, boolean(self.function.takes_equation)))
 
     @property
     def leaf(self) -> str:
@@ -79,7 +92,7 @@ class Js(Language):
         offered = [self._offered(function) for function in self.names.offered(definitions)]
         sources = source_files(definitions.ops)
         renamed = {word: camel(word) for word in sorted(known_words(definitions))}
-        for template in ("functions.js", "index.mjs", "index.d.ts", "index.d.mts"):
+        for template in ("functions.js", "function_table.cpp", "index.mjs", "index.d.ts", "index.d.mts"):
             text = self._templates.render(
                 f"{template}.j2",
                 functions=offered,
@@ -88,6 +101,7 @@ class Js(Language):
                 dtypes=DTYPES,
                 language=self,
                 classes=self._classes,
+                table=FunctionTable(definitions.ops, JS, camel),
             )
             yield Output(f"{FOLDER}/{template}", text)
         for template in ("class_table.cpp", "classes.js", "classes.d.ts"):
@@ -120,10 +134,7 @@ class Js(Language):
             c_string=string,
             quoted=JS.string,
             literal=JS.literal,
-            expected_word=JS.type_word,
-            item_word=JS.item_word,
             declare=typescript,
-            takes_integers=lambda argument, op: op.takes_integers(argument),
             top_names=top_names,
             namespaces=namespaces,
         )

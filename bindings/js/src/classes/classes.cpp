@@ -13,13 +13,6 @@ namespace {
 
 using BoundCall = std::unique_ptr<of_bound_call_object, decltype(&of_bound_call_release)>;
 
-// Throws the exception of a failure: that which is pending, if a function of the program has thrown it.
-void check(Environment& environment, of_status status) {
-  if (status == OF_INTERRUPTED && environment.env().IsExceptionPending())
-    throw environment.env().GetAndClearPendingException();
-  environment.check(status);
-}
-
 const MethodRecord& record_of(const Call& call) { return method_records[static_cast<size_t>(call.integer(0))]; }
 
 // Binds the arguments of a call from the position `first` on, after the number of the method and the slot of its
@@ -29,8 +22,8 @@ BoundCall bind(const Call& call, const MethodRecord& record, CallContext& contex
   std::vector<of_native> values;
   for (size_t i = first; i < call.Length(); ++i) values.push_back(static_cast<napi_value>(call[i]));
   of_bound_call bound = nullptr;
-  check(environment, of_bind(&record.method, &javascript, &context, environment.object(call.integer(1)), values.data(),
-                             values.size(), nullptr, 0, &bound));
+  check_call(environment, of_bind(&record.method, &javascript, &context, environment.object(call.integer(1)),
+                                  values.data(), values.size(), nullptr, 0, &bound));
   return {bound, of_bound_call_release};
 }
 
@@ -46,9 +39,9 @@ Napi::Value result_of(Environment& environment, const MethodRecord& record, of_b
 // invoke(method, slot or 0, ...arguments): returns the result; undefined for the object itself.
 Napi::Value invoke(const Call& call) {
   const MethodRecord& record = record_of(call);
-  CallContext context{call.environment(), {}, {}};
+  CallContext context(call.environment());
   const BoundCall bound = bind(call, record, context);
-  check(call.environment(), of_bound_call_run(bound.get()));
+  check_call(call.environment(), of_bound_call_run(bound.get()));
   return result_of(call.environment(), record, bound.get());
 }
 
@@ -84,7 +77,7 @@ class BoundTask : public Task {
 // invokeAsync(method, slot or 0, ending or undefined, ...arguments): returns a promise of the result.
 Napi::Value invoke_async(const Call& call) {
   const MethodRecord& record = record_of(call);
-  CallContext context{call.environment(), {}, {}};
+  CallContext context(call.environment());
   BoundCall bound = bind(call, record, context, 3);
   call.check(of_bound_call_keep(bound.get(), call.environment().class_of(call.integer(1))));
   Ending ending = call[2].IsExternal() ? *call.external<Ending>(2) : nullptr;
@@ -93,9 +86,9 @@ Napi::Value invoke_async(const Call& call) {
 
 // construct(method, 0, ...arguments): returns the slot of a new object.
 int32_t construct(const Call& call) {
-  CallContext context{call.environment(), {}, {}};
+  CallContext context(call.environment());
   const BoundCall bound = bind(call, record_of(call), context);
-  check(call.environment(), of_bound_call_run(bound.get()));
+  check_call(call.environment(), of_bound_call_run(bound.get()));
   const of_data& result = *of_bound_call_result(bound.get());
   result.of.object->retain(result.as.object);
   return call.environment().put(result.of.object, result.as.object);
@@ -104,10 +97,10 @@ int32_t construct(const Call& call) {
 // override(method, slot, function): makes the library call a function in place of a method of an object.
 void override_method(const Call& call) {
   Environment& environment = call.environment();
-  CallContext context{environment, {}, {}};
+  CallContext context(environment);
   const int64_t slot = call.integer(1);
-  check(environment, of_override(environment.class_of(slot), environment.object(slot), &record_of(call).method,
-                                 &javascript, &context, static_cast<napi_value>(call[2])));
+  check_call(environment, of_override(environment.class_of(slot), environment.object(slot), &record_of(call).method,
+                                      &javascript, &context, static_cast<napi_value>(call[2])));
 }
 
 // constant(name): returns the slot of an object that lives as long as the process.

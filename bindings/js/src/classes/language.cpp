@@ -1,5 +1,7 @@
 #include "classes/language.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 
@@ -35,11 +37,11 @@ const std::string& keep(void* context, std::string text) {
 
 // ------------------------------------------------------------------------------------------------ arguments
 
-void look_at_number(const Napi::Value& value, of_data* data) {
-  constexpr double kLargestSafe = 9007199254740991.0;
+void look_at_number(const CallContext& context, const Napi::Value& value, of_data* data) {
+  constexpr double kLargestSafe = 9007199254740991.0, kEnd = 9223372036854775808.0;
   const double number = value.As<Napi::Number>();
-  if (number >= -kLargestSafe && number <= kLargestSafe &&
-      number == static_cast<double>(static_cast<int64_t>(number))) {
+  const bool is_in_range = context.is_function ? number >= -kEnd && number < kEnd : std::abs(number) <= kLargestSafe;
+  if (is_in_range && number == static_cast<double>(static_cast<int64_t>(number))) {
     data->kind = OF_DATA_INT;
     data->as.integer = static_cast<int64_t>(number);
   } else {
@@ -72,13 +74,33 @@ bool is_valid(const Napi::String& string, const std::string& text) {
   return true;
 }
 
-// Looks at an object. lib/object.js says whether it has a slot: identify() returns the slot, the name of the class of a
-// disposed object, the entries of a map as an array, or null.
+// Looks at a string. Of one that is too long, the length is enough.
+void look_at_text(void* context, const Napi::String& string, of_data* data) {
+  size_t length = 0;
+  napi_get_value_string_utf16(string.Env(), string, nullptr, 0, &length);
+  data->kind = OF_DATA_BAD_TEXT;
+  data->as.text = "";
+  data->count = static_cast<uint32_t>(length);
+  if (context_of(context).is_function && length > javascript.longest_text) return;
+  const std::string& text = keep(context, string);
+  if (is_valid(string, text)) data->kind = OF_DATA_TEXT;
+  data->as.text = text.c_str();
+  data->count = static_cast<uint32_t>(text.size());
+}
+
+// Looks at an object. lib/object.js says what it is: identify() returns the slot of one that has one, the name of the
+// class of a disposed object, the entries of a map as an array, the length of a list, the number that a Float is, or
+// the device that a Device is as a property, or null.
 void look_at_object(CallContext& context, const Napi::Value& value, of_data* data) {
   Environment& environment = context.environment;
+  if (const auto known = context.slots.find(static_cast<napi_value>(value)); known != context.slots.end()) {
+    const auto [slot, generation] = known->second;
+    if (environment.generation(slot) == generation) return environment.look_at_slot(slot, data);
+  }
   if (value.IsArray()) {
     data->kind = OF_DATA_LIST;
     data->count = value.As<Napi::Array>().Length();
+    data->as.natural = data->count;
     return;
   }
   const Napi::Value found = environment.host().identify(value);
@@ -90,6 +112,21 @@ void look_at_object(CallContext& context, const Napi::Value& value, of_data* dat
   } else if (found.IsArray()) {
     data->kind = OF_DATA_MAP;
     data->count = found.As<Napi::Array>().Length();
+  } else if (found.IsObject()) {
+    const auto properties = found.As<Napi::Object>();
+    const auto number = [&](const char* name) { return properties.Get(name).ToNumber(); };
+    if (properties.Has("real")) {
+      data->kind = OF_DATA_FLOAT;
+      data->as.real = number("real");
+    } else if (properties.Has("device")) {
+      data->kind = OF_DATA_DEVICE;
+      data->as.device = unpack_device(number("device"));
+    } else if (context.is_function) {
+      data->kind = OF_DATA_LIST;
+      const double length = number("length").DoubleValue();
+      data->count = static_cast<uint32_t>(std::min(length, static_cast<double>(UINT32_MAX)));
+      data->as.natural = static_cast<uint64_t>(std::min(length, 1e18));
+    }
   }
 }
 
@@ -109,18 +146,14 @@ of_status look(void* context, of_native native, of_data* data) {
         data->as.boolean = value.As<Napi::Boolean>();
         break;
       case napi_number:
-        look_at_number(value, data);
+        look_at_number(context_of(context), value, data);
         break;
       case napi_bigint:
         look_at_bigint(value, data);
         break;
-      case napi_string: {
-        const std::string& text = keep(context, value.As<Napi::String>());
-        data->kind = is_valid(value.As<Napi::String>(), text) ? OF_DATA_TEXT : OF_DATA_BAD_TEXT;
-        data->as.text = text.c_str();
-        data->count = static_cast<uint32_t>(text.size());
+      case napi_string:
+        look_at_text(context, value.As<Napi::String>(), data);
         break;
-      }
       case napi_function:
         data->kind = OF_DATA_FUNCTION;
         break;
@@ -133,9 +166,17 @@ of_status look(void* context, of_native native, of_data* data) {
   });
 }
 
+// An integral number beyond 64 bits is a large integer where an integer is wanted.
+of_status index(void* context, of_native native, of_data* data) {
+  const bool is_integral = data->kind == OF_DATA_FLOAT && value_of(context, native).IsNumber() &&
+                           std::trunc(data->as.real) == data->as.real && std::isfinite(data->as.real);
+  if (context_of(context).is_function && is_integral) data->kind = OF_DATA_LARGE;
+  return OF_OK;
+}
+
 of_status items(void* context, of_native list, uint32_t count, of_native* items) {
   return guarded([=] {
-    const auto array = value_of(context, list).As<Napi::Array>();
+    const auto array = value_of(context, list).As<Napi::Object>();
     for (uint32_t i = 0; i < count; ++i) items[i] = static_cast<napi_value>(array.Get(i));
   });
 }
@@ -196,14 +237,36 @@ of_status range(void* context, of_native value, int64_t bounds[3]) {
   });
 }
 
-// Methods of classes have no other arguments of this kind: the functions of operators are bound in JavaScript.
-bool is_array(void*, of_native) { return false; }
-of_tensor find_tensor(void*, of_native) { return nullptr; }
+bool is_array(void* context, of_native native) {
+  const Napi::Value value = value_of(context, native);
+  if (value.IsTypedArray()) return true;
+  of_data data{};
+  if (look(context, native, &data) != OF_OK) return false;
+  return data.kind == OF_DATA_LIST || (data.kind >= OF_DATA_BOOL && data.kind <= OF_DATA_FLOAT);
+}
+
+of_tensor find_tensor(void* context, of_native native) {
+  of_data data{};
+  if (!value_of(context, native).IsObject() || look(context, native, &data) != OF_OK) return nullptr;
+  if (data.kind == OF_DATA_TENSOR) return data.as.tensor;
+  of_tensor found = nullptr;
+  guarded([&] {
+    Environment& environment = context_of(context).environment;
+    found = environment.get(environment.host().call("findTensor", value_of(context, native)).ToNumber());
+  });
+  return found;
+}
+
 const char* text_condition(void*, of_native) { return "valid Unicode"; }
 
-of_status tensor(void* context, of_native value, const of_tensor_request*, of_tensor* tensor) {
-  return ask(context, "tensor", value, OF_TYPE_MISMATCH, [=](const Napi::Value& found) {
-    *tensor = of_tensor_retain(context_of(context).environment.get(found.As<Napi::Number>().Int64Value()));
+of_status tensor(void* context, of_native native, const of_tensor_request* request, of_tensor* tensor) {
+  return guarded([=] {
+    Environment& environment = context_of(context).environment;
+    const std::string subject = std::string(request->function) + ": " + request->argument;
+    const of_device device = request->device != nullptr ? *request->device : of_default_device();
+    const int64_t slot =
+        environment.host().make_tensor(value_of(context, native), subject, pack_device(device), request->of_integers);
+    *tensor = of_tensor_retain(environment.get(slot));
   });
 }
 
@@ -239,7 +302,7 @@ of_status call(void* held, const of_data* arguments, uint32_t count, of_receiver
     std::vector<napi_value> values;
     for (uint32_t i = 0; i < count; ++i) values.push_back(to_javascript(own.environment, kAnyType, arguments[i]));
     const Napi::Value result = Napi::Function(own.environment.env(), function).Call(values);
-    CallContext context{own.environment, {}, {}};
+    CallContext context(own.environment);
     status = receive(receiver, &context, static_cast<napi_value>(result));
   });
   return guard == OF_OK ? status : guard;
@@ -299,15 +362,17 @@ const of_language javascript = {
     .nothing_word = "nothing",
     .map_word = "object",
     .disposed_word = "a disposed one",
+    .hides_positions = true,
     .disposed_text = "must be a live Tensor, got a disposed one",
     .outputs_word = "array",
     .flag_name = "requiresGrad",
     .flag_word = "boolean",
     .counts_flags = false,
     .longest_list = 1 << 20,
+    .longest_text = 1 << 24,
     .too_large = "be between -2**63 and 2**64 - 1",
     .look = look,
-    .index = nullptr,
+    .index = index,
     .items = items,
     .entry = entry,
     .field = field,
@@ -326,6 +391,11 @@ const of_language javascript = {
     .drop = drop,
     .call = call,
 };
+
+void check_call(Environment& environment, of_status status, bool has_own_names) {
+  if (environment.env().IsExceptionPending()) throw environment.env().GetAndClearPendingException();
+  if (status != OF_OK) throw environment.make_error(status, nullptr, has_own_names);
+}
 
 Napi::Value to_javascript(Environment& environment, const of_type& type, const of_data& data) {
   const Napi::Env env = environment.env();
