@@ -24,8 +24,8 @@ size_t number_of(const of_library_language* language) {
   const std::lock_guard lock(mutex);
   for (const Numbered& each : numbered)
     if (each.language == language) return each.first;
-  const size_t first = numbered.empty() ? function_table.size()
-                                        : numbered.back().first + numbered.back().language->function_count;
+  const size_t first =
+      numbered.empty() ? function_table.size() : numbered.back().first + numbered.back().language->function_count;
   return numbered.emplace_back(Numbered{language, first}).first;
 }
 

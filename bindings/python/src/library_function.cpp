@@ -98,7 +98,8 @@ PyType_Spec spec = {
 // results has a name and there is no class with these. Raises and returns false on failure.
 bool add_result_type_of(PyObject* module, const of_overload& overload) {
   const std::string names = overload.result_names != nullptr ? overload.result_names : "_";
-  if ((" " + names + " ").find(" _ ") != std::string::npos || result_type(overload.result_names) != nullptr) return true;
+  if ((" " + names + " ").find(" _ ") != std::string::npos || result_type(overload.result_names) != nullptr)
+    return true;
   std::string name;
   bool starts = true;
   for (const char c : names) {
