@@ -109,14 +109,14 @@ def _contents(library: Library, languages: Sequence[Language], parts: dict[str, 
         "contents.cpp.j2",
         space=library.space,
         family=Family(library.space, "opdefs", definitions.ops, definitions),
-        called=_called(library),
+        called=called_operators(library),
         kernels=[(name, part.kernels) for name, part in parts.items() if part.kernels],
         languages=[_language_table(language, definitions) for language in languages],
         sources=source_files(definitions.ops),
     )
 
 
-def _called(library: Library) -> list[Op]:
+def called_operators(library: Library) -> list[Op]:
     """Returns the operators outside the library that its operators call, in the order of their names."""
     definitions = library.definitions
     own = {op.full_name for op in definitions.ops}

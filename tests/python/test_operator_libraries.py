@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import inspect
 import os
 import pickle
@@ -11,13 +12,17 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import oneflow_py as flow
-from tests.operator_library import ROOT, build_library, compiler
+from codegen.library import build as build_module
+from codegen.load import Library, load_library
+from codegen.model import Op
+from tests.operator_library import RECORDS, ROOT, build_library, compiler
 from tests.python.support import raises
 
 LIBRARY = build_library()
@@ -140,6 +145,46 @@ def test_a_namespace_belongs_to_one_library(folder: Path) -> None:
     link = folder / "link.so"
     link.symlink_to(LIBRARY)
     assert flow.load_library(link) is my_ops
+
+
+class Info(ctypes.Structure):
+    """The beginning of an of_op_info."""
+
+    _fields_ = (
+        ("struct_size", ctypes.c_uint32),
+        ("counts", ctypes.c_int32 * 2),
+        ("texts", ctypes.c_char_p * 4),
+        ("arguments", ctypes.c_void_p),
+        ("signature_id", ctypes.c_uint64),
+        ("kernel_id", ctypes.c_uint64),
+    )
+
+
+def test_ids_are_those_of_the_records() -> None:
+    library = ctypes.CDLL(flow.get_library())
+    library.of_op_find.restype = ctypes.c_void_p
+    definitions = load_library(RECORDS, ROOT).definitions
+    gradients = [op for each in definitions.gradients.values() for op in each.operators]
+    for op in (*definitions.ops, *gradients):
+        info = Info(ctypes.sizeof(Info))
+        found = ctypes.c_void_p(library.of_op_find(op.full_name.encode()))
+        assert library.of_op_get_info(found, ctypes.byref(info)) == 0
+        assert (info.signature_id, info.kernel_id) == (op.signature_id, op.kernel_id), op.full_name
+        assert info.texts[0] == op.full_name.encode()
+
+
+def test_operators_that_a_library_calls_may_not_change(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    called = build_module.called_operators
+
+    def changed(library: Library) -> list[Op]:
+        return [replace(op, summary="", signature=replace(op.signature, name="other")) for op in called(library)]
+
+    monkeypatch.setattr(build_module, "called_operators", changed)
+    build_module.build(write(folder / "changed", GOOD), folder, ROOT, compiler())
+    with pytest.raises(flow.Unsupported) as caught:
+        flow.load_library(folder / "changed.so")
+    text = f"load_library: '{folder}/changed.so' was built for another version of the operator 'mul': build it again"
+    assert str(caught.value) == text
 
 
 # ------------------------------------------------------------------------------------------------ calls
