@@ -8,9 +8,8 @@ import pytest
 
 from codegen.errors import DefinitionError, TargetError
 from codegen.library.build import check_targets
-from codegen.library.fingerprint import fingerprint
 from codegen.load import Library, load_library
-from tests.codegen.conftest import FIXTURES, REPOSITORY
+from tests.codegen.conftest import FIXTURES
 
 GOOD = """
 - op: twice
@@ -129,9 +128,3 @@ def test_folders_without_records(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "missing"):
         with pytest.raises(TargetError, match=r"has no definition files \(\*\.yaml\)$"):
             load_library(folder, FIXTURES)
-
-
-def test_the_fingerprint_is_that_of_cmake() -> None:
-    header = next((REPOSITORY / "build").glob("runtime/library_fingerprint.h"), None)
-    if header is not None:
-        assert f'"{fingerprint(REPOSITORY)}"' in header.read_text(encoding="utf-8")
