@@ -23,8 +23,9 @@ _NUMBERS = {"inf": float("inf"), "nan": float("nan")}
 class CallParser:
     """Parses calls of the functions in a mapping of public names to overloads, in the order in which they are tried."""
 
-    def __init__(self, functions: Mapping[str, Sequence[Op]]) -> None:
+    def __init__(self, functions: Mapping[str, Sequence[Op]], space: str = "") -> None:
         self.functions = functions
+        self.space = space  # the namespace of a library of operators, whose functions also have names without it
 
     def parse(self, text: str, own: Op, *, strict: bool, exact: bool = True) -> Call:
         """Parses a call that belongs to the record `own`; raises TextError.
@@ -108,7 +109,9 @@ class CallParser:
                 positional.append(converted)
             else:
                 keywords.append((name, converted))
-        return Call(node.function, tuple(positional), tuple(keywords), op.full_name)
+        name = f"{self.space}.{node.function}" if self.space else node.function
+        function = name if name in self.functions else node.function
+        return Call(function, tuple(positional), tuple(keywords), op.full_name)
 
     def _value(self, node: Node, type_: Type | None) -> CallValue:
         match node:

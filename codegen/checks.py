@@ -19,8 +19,8 @@ from codegen.signature import print_argument
 WITHOUT_ORACLE = 5  # number of examples and cases that a record without an oracle needs
 
 
-def check(op: Op, functions: Functions, report: Report) -> None:
-    """Reports every problem of one record."""
+def check(op: Op, functions: Functions, report: Report, *, has_tests: bool = True) -> None:
+    """Reports every problem of one record. `has_tests` tells whether it needs examples and error cases."""
     op.kind.check(op, functions, report)
     _check_aliases(op, report)
     _check_arguments(op, report)
@@ -28,6 +28,8 @@ def check(op: Op, functions: Functions, report: Report) -> None:
     _check_dtype(op, report)
     _check_in_place(op, report)
     _check_complex(op, functions, report)
+    if has_tests:
+        _check_tests(op, report)
     _check_examples(op, report)
 
 
@@ -119,7 +121,7 @@ def _check_complex(op: Op, functions: Functions, report: Report) -> None:
         report.add(op.location, "complex: an operator on parts must have one result")
 
 
-def _check_examples(op: Op, report: Report) -> None:
+def _check_tests(op: Op, report: Report) -> None:
     if not op.examples:
         report.add(op.location, f"{op.full_name} has no example")
     if not op.errors:
@@ -127,6 +129,9 @@ def _check_examples(op: Op, report: Report) -> None:
     if op.oracle is None and len(op.examples) + len(op.cases) < WITHOUT_ORACLE:
         text = f"{op.full_name} has no oracle: it needs {WITHOUT_ORACLE} examples and cases"
         report.add(op.location, f"{text}, it has {len(op.examples) + len(op.cases)}")
+
+
+def _check_examples(op: Op, report: Report) -> None:
     count = len(op.signature.results)
     for example in op.examples:
         if op.signature.gives_list and not isinstance(example.gives, tuple):

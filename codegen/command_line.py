@@ -1,4 +1,4 @@
-"""The command line: generate, check, list, explain, gradients, new."""
+"""The command line: generate, build, check, list, explain, gradients, new."""
 
 from __future__ import annotations
 
@@ -49,6 +49,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     generate.set_defaults(run=_generate)
 
+    build = commands.add_parser("build", help="make a library of operators of a folder of records")
+    build.add_argument("folder", type=Path, help="the folder with the records (*.yaml), whose name is the namespace")
+    build.add_argument("--out", type=Path, default=Path(), help="where to write it (default: the current folder)")
+    build.set_defaults(run=_build)
+
     check = commands.add_parser("check", help="print a diff and fail if a generated file is not up to date")
     check.set_defaults(run=_check)
 
@@ -89,6 +94,14 @@ def _generate(options: argparse.Namespace) -> int:
     seconds = time.monotonic() - start
     print(f"{result.files} files, {len(result.changes)} changed, {seconds:.2f} s")
     return 1 if result.failures else 0
+
+
+def _build(options: argparse.Namespace) -> int:
+    from codegen.library.build import build
+
+    for path in build(options.folder, options.out, options.root.resolve()):
+        print(path)
+    return 0
 
 
 def _check(options: argparse.Namespace) -> int:

@@ -130,6 +130,7 @@ class Definitions:
     words: tuple[str, ...] = ()  # names in texts of the runtime that are not those of records
     elsewhere: tuple[Elsewhere, ...] = ()
     objects: Objects = field(default_factory=Objects)
+    space: str = ""  # the namespace of the library of operators whose records are among these
 
     @cached_property
     def functions(self) -> tuple[Function, ...]:

@@ -11,10 +11,11 @@ from codegen import signature as signatures
 from codegen.definitions import Definitions, Function
 from codegen.errors import Problem, TextError
 from codegen.examples import Call, ErrorCase
+from codegen.library_function import LibraryFunction
 from codegen.names import known_words
 from codegen.objects.examples import Examples
 from codegen.objects.model import Member
-from codegen.target import PublicTarget
+from codegen.target import Output, PublicTarget
 from codegen.words import Words
 
 
@@ -25,6 +26,7 @@ class Language(PublicTarget):
     opening: str  # the first line of a program: "import oneflow_py as flow"
     forms: tuple[str, ...]  # an example of each form of a call, in the order of prose.FORMS
     words: Words  # how it writes types, literals and calls
+    libraries: str = "ops."  # the beginning of the names of functions of libraries of operators
 
     def problems(self, definitions: Definitions) -> Iterator[Problem]:
         """Yields the reserved words among the names, and functions that would have the same public name."""
@@ -112,13 +114,29 @@ class Language(PublicTarget):
                 found[each.name] = f"here it is called {each.here.get(self.name) or self.own_name(here)}"
         return found
 
+    @abstractmethod
+    def library_function(self, function: Function) -> LibraryFunction:
+        """Returns the names of a function of a library of operators."""
+
+    @abstractmethod
+    def library_stub(self, library: Definitions) -> Output:
+        """Returns the declarations of the functions of a library, in a file beside it."""
+
+    def library_words(self, library: Definitions) -> str | None:
+        """Returns the names in texts of the runtime, each followed by that in the language, where they differ."""
+        names = {word: self.argument_name(word) for word in sorted(known_words(library))}
+        return " ".join(f"{word} {name}" for word, name in names.items() if name != word) or None
+
     @cached_property
     def _functions(self) -> Mapping[str, Function]:
         return {function.name: function for function in self.definitions.functions}
 
     @cached_property
     def public_names(self) -> Mapping[str, str]:
-        return {name: self.public_name(function) for name, function in self._functions.items()}
+        """Returns the names that calls have, by function: those of a library are in a namespace of all libraries."""
+        names = {name: self.public_name(function) for name, function in self._functions.items()}
+        own = f"{self.definitions.space}."
+        return {key: f"{self.libraries}{name}" if key.startswith(own) else name for key, name in names.items()}
 
     @cached_property
     def _known_words(self) -> frozenset[str]:

@@ -19,7 +19,7 @@ from codegen.examples import Call, ErrorCase, Example
 from codegen.former import check_formers
 from codegen.kinds import KINDS
 from codegen.kinds.checks import argument_named
-from codegen.model import Complex, FormerOperator, Gradient, Kind, Op, StatedGradient, Word
+from codegen.model import Complex, FormerOperator, Functions, Gradient, Kind, Op, StatedGradient, Word
 from codegen.objects import read as objects
 from codegen.program import Program
 from codegen.reader import Bad, Field, Fields, Report, compose
@@ -36,6 +36,31 @@ class _Draft:
     examples: tuple[Field, ...]
     errors: tuple[Field, ...]
     cases: tuple[Field, ...]
+    space: str = ""  # the namespace of a library of operators
+
+
+@dataclass(frozen=True)
+class _Space:
+    """The namespace of a library of operators."""
+
+    name: str
+    location: Location
+
+
+@dataclass(frozen=True)
+class Library:
+    """The records of a library of operators, with all those that they may call."""
+
+    space: str
+    location: Location  # of the namespace
+    whole: Definitions
+
+    @property
+    def definitions(self) -> Definitions:
+        """Returns the records of the library alone."""
+        own = tuple(op for op in self.whole.ops if is_in_space(op, self.space))
+        gradients = {op.full_name: self.whole.gradients[op.full_name] for op in own}
+        return Definitions(own, gradients, space=self.space)
 
 
 @dataclass(frozen=True)
@@ -69,19 +94,56 @@ def definition_files(root: Path) -> list[Path]:
 def load(paths: Iterable[Path], root: Path | None = None) -> Definitions:
     """Loads definition files; locations contain paths relative to `root`. Raises DefinitionError."""
     report = Report()
-    drafts: list[_Part] = []
-    for path in paths:
-        file = path.relative_to(root).as_posix() if root else path.as_posix()
-        try:
-            text = path.read_text(encoding="utf-8")
-        except UnicodeDecodeError as error:
-            report.add(Location(file, 1, 1), f"not UTF-8 at byte {error.start}")
-        else:
-            drafts += _drafts(text, file, report)
+    drafts = [part for file, text in _texts(paths, root, report) for part in _drafts(text, file, report)]
     definitions = _complete(drafts, report)
     if report.problems:
         raise DefinitionError(report.problems)
     return definitions
+
+
+def load_library(folder: Path, root: Path) -> Library:
+    """Loads the records of a library of operators, which may call those of the repository `root`.
+
+    Its namespace is the name of the folder, or that of an item `namespace:`. Raises DefinitionError, and TargetError
+    for a folder without records.
+    """
+    files = sorted(folder.rglob("*.yaml")) if folder.is_dir() else []
+    if not files:
+        raise TargetError(f"{folder} has no definition files (*.yaml)")
+    report = Report()
+    parts: list[_Part] = []
+    spaces: list[_Space] = []
+    for file, text in _texts(files, None, report):
+        for field in compose(text, file, report):
+            with report.collecting():
+                found = _library_item(field.fields)
+                if isinstance(found, _Space):
+                    spaces.append(found)
+                elif found:
+                    parts.append(found)
+    for other in spaces[1:]:
+        report.add(other.location, f"a second namespace, after that at {spaces[0].location}")
+    space = spaces[0] if spaces else _Space(folder.resolve().name, Location(files[0].as_posix(), 1, 1))
+    own = [_in_space(part, space.name) for part in parts if isinstance(part, _Draft)]
+    built_in = [
+        part for file, text in _texts(definition_files(root), root, report) for part in _drafts(text, file, report)
+    ]
+    if not _fits(space, [part.op for part in built_in if isinstance(part, _Draft)], report):
+        raise DefinitionError(report.problems)
+    whole = _complete([*built_in, *own], report, space.name)
+    if report.problems:
+        raise DefinitionError(report.problems)
+    return Library(space.name, space.location, replace(whole, space=space.name))
+
+
+def _texts(paths: Iterable[Path], root: Path | None, report: Report) -> Iterator[tuple[str, str]]:
+    """Yields the name of each file in locations, and its text."""
+    for path in paths:
+        file = path.relative_to(root).as_posix() if root else path.as_posix()
+        try:
+            yield file, path.read_text(encoding="utf-8")
+        except UnicodeDecodeError as error:
+            report.add(Location(file, 1, 1), f"not UTF-8 at byte {error.start}")
 
 
 def load_text(text: str, file: str = "<text>") -> Definitions:
@@ -114,6 +176,48 @@ def _drafts(text: str, file: str, report: Report) -> list[_Part]:
             if draft:
                 drafts.append(draft)
     return drafts
+
+
+def _library_item(fields: Fields) -> _Draft | _Space | None:
+    """Reads an item of a library of operators: a record, or its namespace."""
+    if "namespace" in fields.keys:
+        name = fields.need("namespace").name(signatures.NAME)
+        fields.finish()
+        return _Space(name, fields.owner.location)
+    if other := next((key for key in fields.keys if key in ("rule", "variants", *_OTHER_ITEMS)), None):
+        raise fields.keys[other].bad(f"a library of operators has no item '{other}', only records and its namespace")
+    if objects.is_item(fields):
+        raise Bad(fields.owner.location, "a library of operators has no classes, only records and its namespace")
+    named = fields.values.get("op")
+    draft = _record(fields)
+    if draft and named and "." in draft.op.name:
+        raise named.bad("names in a library of operators have no dots: its namespace precedes them")
+    if draft and not draft.op.kind.in_libraries:
+        text = f"a library of operators has no {draft.op.kind.key} operators: they need functions written by hand"
+        raise Bad(draft.op.location, text)
+    return draft
+
+
+def _in_space(draft: _Draft, space: str) -> _Draft:
+    """Returns a record whose name is in a namespace."""
+    name = f"{space}.{draft.op.name}"
+    signature = replace(draft.op.signature, name=name)
+    others = tuple(f"{space}.{each}" for each in draft.op.offered_as)
+    return replace(draft, op=replace(draft.op, name=name, signature=signature, offered_as=others), space=space)
+
+
+def _fits(space: _Space, built_in: list[Op], report: Report) -> bool:
+    """Returns whether operators may have a namespace; reports one that is no name, or that is taken."""
+    names = {op.name for op in built_in}
+    taken = {*names, *(name.partition(".")[0] for name in names if "." in name)}
+    if not signatures.NAME.fullmatch(space.name):
+        text = f"the namespace '{space.name}' is not a name in snake_case: give one by an item `namespace:`"
+    elif space.name in taken:
+        text = f"the namespace '{space.name}' is a name of built-in operators"
+    else:
+        return True
+    report.add(space.location, text)
+    return False
 
 
 def _namespace(fields: Fields) -> _OtherNames | None:
@@ -383,8 +487,21 @@ def _result_rule(field: Field) -> ResultRule:
 # ------------------------------------------------------------------------------------------------ calls
 
 
-def _complete(parts: list[_Part], report: Report) -> Definitions:
-    """Parses the calls of all records, and checks the records."""
+def is_in_space(op: Op, space: str) -> bool:
+    """Returns whether a record belongs to the library with a namespace."""
+    return bool(space) and op.name.startswith(f"{space}.")
+
+
+def _seen_by(op: Op, functions: Functions, space: str) -> Functions:
+    """Returns the functions that a record may call: those of its library by their own names, too."""
+    if not is_in_space(op, space):
+        return functions
+    own = {name.partition(".")[2]: found for name, found in functions.items() if name.startswith(f"{space}.")}
+    return {**functions, **own}
+
+
+def _complete(parts: list[_Part], report: Report, space: str = "") -> Definitions:
+    """Parses the calls of all records, and checks the records. `space` is the namespace of a library of operators."""
     drafts = [each for each in parts if isinstance(each, _Draft)]
     others = [each for each in parts if isinstance(each, _OtherNames)]
     of_functions = _names_of_functions(others, drafts, report)
@@ -399,31 +516,31 @@ def _complete(parts: list[_Part], report: Report) -> Definitions:
             unique[name] = draft
     plain = Definitions(tuple(draft.op for draft in unique.values()))
     check_names(plain, report)
-    parser = CallParser(plain.overloads)
     ops = []
     for draft in unique.values():
         before = len(report.problems)
-        op = _with_calls(draft, parser, report)
+        functions = _seen_by(draft.op, plain.overloads, space)
+        op = _with_calls(draft, CallParser(functions, draft.space), report)
         ops.append(op)
         if draft.has_whole_kind and len(report.problems) == before:
-            check(op, plain.overloads, report)
+            check(op, functions, report, has_tests=not draft.space)
     if report.problems:
         return Definitions(tuple(ops))
     found = objects.complete([each for each in parts if isinstance(each, objects.Item)], report)
-    definitions = Definitions(tuple(_resolved(ops)), objects=found)
+    definitions = Definitions(tuple(_resolved(ops, space)), objects=found)
     rules = [rule for each in parts if isinstance(each, _Rules) for rule in each.rules]
     whole = replace(
         definitions,
         words=tuple(word for each in others for word in each.words),
         elsewhere=tuple(name for each in others for name in each.elsewhere),
-        gradients=derive_gradients(definitions, report),
+        gradients=derive_gradients(definitions, report, lambda op, functions: _seen_by(op, functions, space)),
         rules=complete_rules(rules, definitions.overloads, report),
     )
     check_formers(whole, report)
     return whole
 
 
-def _resolved(ops: list[Op]) -> Iterator[Op]:
+def _resolved(ops: list[Op], space: str) -> Iterator[Op]:
     """Yields valid records with resolved programs. The calls of a composite hold resolved records."""
     overloads = {name: list(found) for name, found in Definitions(tuple(ops)).overloads.items()}
     done: dict[str, Op] = {}
@@ -432,9 +549,9 @@ def _resolved(ops: list[Op]) -> Iterator[Op]:
         if op.full_name in done:
             return
         done[op.full_name] = op
-        for called in resolved_kind(op, overloads).kind.called:
+        for called in resolved_kind(op, _seen_by(op, overloads, space)).kind.called:
             finish(called)
-        resolved = resolved_kind(op, overloads)
+        resolved = resolved_kind(op, _seen_by(op, overloads, space))
         if resolved.kind is op.kind:
             return  # it has no programs
         done[op.full_name] = resolved
@@ -443,7 +560,7 @@ def _resolved(ops: list[Op]) -> Iterator[Op]:
 
     for op in ops:
         finish(op)
-    yield from (resolved_complex(done[op.full_name], overloads) for op in ops)
+    yield from (resolved_complex(done[op.full_name], _seen_by(op, overloads, space)) for op in ops)
 
 
 def _names_of_functions(parts: list[_OtherNames], drafts: list[_Draft], report: Report) -> dict[str, list[str]]:
@@ -501,7 +618,7 @@ def _with_calls(draft: _Draft, parser: CallParser, report: Report) -> Op:
             examples.append(_example(field.fields, draft.op, parser))
     for field in draft.errors:
         with report.collecting():
-            errors.append(_error_case(field.fields, draft.op, parser))
+            errors.append(_error_case(field.fields, draft, parser))
     for field in draft.cases:
         with report.collecting():
             cases.append(_call(field, draft.op, parser, strict=True))
@@ -524,7 +641,7 @@ def _example(fields: Fields, op: Op, parser: CallParser) -> Example:
     return Example(_call(call, op, parser, strict=True), gives, call.text.location, note)
 
 
-def _error_case(fields: Fields, op: Op, parser: CallParser) -> ErrorCase:
+def _error_case(fields: Fields, draft: _Draft, parser: CallParser) -> ErrorCase:
     call = fields.need("call")
     raises = fields.need("raises")
     says = fields.need("says").prose
@@ -532,4 +649,6 @@ def _error_case(fields: Fields, op: Op, parser: CallParser) -> ErrorCase:
     name = raises.words
     if name not in ERRORS:
         raise raises.bad(unknown("error class", name, ERRORS))
-    return ErrorCase(_call(call, op, parser, strict=name != "TypeMismatch"), name, says, call.text.location)
+    if draft.space and says.startswith(f"{draft.op.name.partition('.')[2]}: "):
+        says = f"{draft.space}.{says}"
+    return ErrorCase(_call(call, draft.op, parser, strict=name != "TypeMismatch"), name, says, call.text.location)

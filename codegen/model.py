@@ -235,6 +235,7 @@ class Kind(ABC):
     key: ClassVar[str]  # the key in records
     skeleton: ClassVar[Skeleton]
     in_records: ClassVar[bool] = True  # whether records can have the kind
+    in_libraries: ClassVar[bool] = True  # whether those of libraries of users can: nothing of it is written by hand
     has_body: ClassVar[bool] = False  # whether it only calls other operators, so that its gradient is that of the calls
     allocates: ClassVar[bool] = False  # whether results are computed into new memory, so that there are `out` forms
     has_kernel_by_hand: ClassVar[bool] = False  # whether each device has a hand-written kernel

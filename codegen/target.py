@@ -36,6 +36,26 @@ class Output:
     text: str
 
 
+@dataclass(frozen=True)
+class Unit:
+    """A source that is compiled into a library of operators."""
+
+    source: str  # relative to the root of the repository, or of the generated files
+    object: str  # the name of what is compiled from it
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class LibraryPart:
+    """What a target contributes to a library of operators."""
+
+    outputs: tuple[Output, ...]
+    units: tuple[Unit, ...]
+    folders: tuple[str, ...] = ()  # with headers for its units, relative to both roots
+    libraries: tuple[Path, ...] = ()  # what is linked
+    kernels: str | None = None  # the C++ function that finds the kernels for devices of the target's name
+
+
 class Target(ABC):
     """A target whose files are only compiled. `definitions` holds all records of the run, `folder` the templates."""
 
@@ -55,6 +75,13 @@ class Target(ABC):
     @abstractmethod
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
         """Yields all files of this target."""
+
+    def library_part(self, space: str, root: Path) -> LibraryPart | None:
+        """Returns what is compiled into the library of all operators of these definitions, which have this namespace.
+
+        `root` is the repository. None: the target contributes nothing.
+        """
+        return None
 
     def problems(self, definitions: Definitions) -> Iterator[Problem]:
         """Yields the reasons why this target cannot print definitions that are otherwise valid."""

@@ -8,7 +8,7 @@ casts to the dtype of the argument.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -68,10 +68,13 @@ class GradientRule:
 _Source = Kind | Mapping[str | None, Program] | StatedGradient | str
 
 
-def derive_gradients(definitions: Definitions, report: Report) -> dict[str, Gradients]:
+def derive_gradients(
+    definitions: Definitions, report: Report, seen_by: Callable[[Op, Functions], Functions] = lambda _, all_: all_
+) -> dict[str, Gradients]:
     """Returns the gradients of all records, by full name; reports errors in the programs of records.
 
-    The programs of records may also call the gradients that are not composites.
+    The programs of records may also call the gradients that are not composites. `seen_by` returns those of all
+    functions that a record may call.
     """
     operators = operator_table(definitions)
     functions: dict[str, Sequence[Op]] = dict(definitions.overloads)
@@ -81,7 +84,7 @@ def derive_gradients(definitions: Definitions, report: Report) -> dict[str, Grad
         kinds.append({a.name: _of_kind(op, a, each) for a, each in derived.items() if isinstance(each, Kind)})
         functions |= {each.full_name: [each] for each in kinds[-1].values()}
     parts = zip(definitions.ops, found, kinds, strict=True)
-    return {op.full_name: _gradients(op, derived, own, functions, report) for op, derived, own in parts}
+    return {op.full_name: _gradients(op, derived, own, seen_by(op, functions), report) for op, derived, own in parts}
 
 
 def operator_table(definitions: Definitions) -> OperatorTable:

@@ -90,6 +90,7 @@ class Collective(Kind):
         example="[tensor([1.0]), tensor([2.0])]",
         says="tensors must be {Tensor[]}, got {str}",
     )
+    in_libraries = False
     may_give_list = True
     follows_device = True
 

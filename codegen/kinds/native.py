@@ -36,6 +36,7 @@ class Native(Kind):
 
     key = "native"
     skeleton = Skeleton('  native:\n    infer: ""\n    why: ""\n    shape: ""\n')
+    in_libraries = False
     has_kernel_by_hand = True
     computes = False
     may_give_list = True

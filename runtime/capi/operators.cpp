@@ -2,6 +2,7 @@
 #include "capi/boundary.h"
 #include "device/device.h"
 #include "dispatch/dispatch.h"
+#include "dispatch/loaded_operators.h"
 #include "dispatch/thread_context.h"
 
 using namespace oneflow;
@@ -21,6 +22,13 @@ std::span<const of_value> arguments_of(const of_value* args, size_t count, const
 std::span<of_value> results_of(of_value* results, size_t count, const char* function) {
   if (count) require(results, function, "results");
   return {results, count};
+}
+
+// Calls visit(op) for each operator of a record, also of libraries.
+template <class Visit>
+void for_each_operator(Visit visit) {
+  for (const Operator& op : operators()) visit(op);
+  for (const Operator* op : loaded_operators()) visit(*op);
 }
 
 // The operators that ran on the host, as of the thread's last of_fallback_count(), so that of_fallback_at() is
@@ -44,14 +52,19 @@ of_op of_op_find(const char* name) {
 
 size_t of_op_count(void) {
   size_t count = 0;
-  guard([&] { count = operators().size(); });
+  guard([&] { count = operators().size() + loaded_operators().size(); });
   return count;
 }
 
 of_op of_op_at(size_t position) {
   of_op found = nullptr;
   guard([&] {
-    if (position < operators().size()) found = to_handle(&operators()[position]);
+    const size_t built_in = operators().size();
+    const auto loaded = loaded_operators();
+    if (position < built_in)
+      found = to_handle(&operators()[position]);
+    else if (position - built_in < loaded.size())
+      found = to_handle(loaded[position - built_in]);
   });
   return found;
 }
@@ -159,8 +172,9 @@ of_status of_thread_set_state(const of_thread_state* state) {
 size_t of_fallback_count(void) {
   fallbacks.clear();
   guard([] {
-    for (const Operator& op : operators())
+    for_each_operator([](const Operator& op) {
       if (const uint64_t calls = op.fallbacks()) fallbacks.push_back({&op, calls});
+    });
   });
   return fallbacks.size();
 }
@@ -177,7 +191,5 @@ of_status of_fallback_at(size_t position, of_op* op, uint64_t* calls) {
 }
 
 void of_reset_fallbacks(void) {
-  guard([] {
-    for (const Operator& op : operators()) op.reset_fallbacks();
-  });
+  guard([] { for_each_operator([](const Operator& op) { op.reset_fallbacks(); }); });
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "device/device.h"
+#include "dispatch/loaded_operators.h"
 
 namespace oneflow {
 
@@ -127,8 +128,11 @@ Kernel Operator::find_kernel(int variant, of_dtype compute, of_device device) co
   std::string name = schema_.name;
   if (schema_.match.argument >= 0) name.append(":").append(schema_.match.values[variant]);
   of_kernel_entry entry{sizeof(entry), nullptr, nullptr};
-  const of_status status =
-      table.find_kernel ? table.find_kernel(device, name.c_str(), schema_.kernel_id, compute, &entry) : OF_UNSUPPORTED;
+  KernelFinder* const loaded = find_loaded_kernels(*this, table.name);
+  const of_status status = loaded ? loaded(table, device, name.c_str(), schema_.kernel_id, compute, &entry)
+                           : table.find_kernel
+                               ? table.find_kernel(device, name.c_str(), schema_.kernel_id, compute, &entry)
+                               : OF_UNSUPPORTED;
   if (status == OF_UNSUPPORTED)
     clear_device_error();
   else
@@ -147,7 +151,7 @@ const std::deque<Operator>& operators() { return registry().operators; }
 const Operator* find_operator(std::string_view name) {
   const auto& by_name = registry().by_name;
   const auto found = by_name.find(name);
-  return found == by_name.end() ? nullptr : found->second;
+  return found == by_name.end() ? find_loaded_operator(name) : found->second;
 }
 
 StoredOperator find_stored(std::string_view name, std::string_view signature) {

@@ -192,6 +192,8 @@ static void test_names(void) {
   EXPECT_FAILS(of_set_default_dtype((of_dtype)400));
   EXPECT_FAILS(of_load_device("/nonexistent/plugin.so"));
   EXPECT_FAILS(of_load_device(NULL));
+  EXPECT_FAILS(of_load_library("/nonexistent/library.so", NULL));
+  EXPECT_FAILS(of_load_library(NULL, NULL));
   EXPECT(of_op_find(NULL) == NULL);
   EXPECT(of_op_find("") == NULL);
   EXPECT(of_op_find("no_such_operator") == NULL);

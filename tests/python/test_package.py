@@ -19,6 +19,7 @@ from packaging.metadata import Metadata
 from packaging.utils import parse_wheel_filename
 
 import oneflow_py as flow
+from tests.operator_library import build_library
 
 ROOT = Path(__file__).parents[2]
 BUILD = Path(flow.__file__).parents[2]
@@ -249,6 +250,16 @@ def test_plugins_are_found_beside_the_runtime(installed: Environment) -> None:
     for device in DEVICES:
         assert f"{device}:0" in listed or f"oneflow_devices/{device}.so" in rejected
     assert "opencl:0" in listed
+
+
+def test_a_library_of_operators_loads_without_a_compiler(installed: Environment) -> None:
+    program = f"""
+import oneflow_py as flow
+print(flow.load_library({str(build_library())!r}).double_add(flow.ones(2), 1).tolist(), flow.__file__)
+"""
+    done = installed.run(program)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("[3.0, 3.0] " + str(installed.folder))
 
 
 # ------------------------------------------------------------------------------------------------ damage

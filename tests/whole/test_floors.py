@@ -17,6 +17,7 @@ FLOORS = [
     ["dispatch"],
     ["ops", "einsum"],
     ["autograd", "files", "graph", "parallel", "profile"],
+    ["library"],
     ["capi"],
     ["objects"],
 ]

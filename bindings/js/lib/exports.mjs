@@ -9,7 +9,7 @@ export const {
   pi, e, inf, nan, newaxis,
   bool, uint8, int8, int16, int32, int64, uint16, uint32, uint64, float16, bfloat16, float32, float64,
   complex64, complex128,
-  version, include, library, getDefaultDtype, setDefaultDtype, promoteTypes,
+  loadLibrary, ops, version, include, library, getDefaultDtype, setDefaultDtype, promoteTypes,
   Device, device, devices, rejectedPlugins, getDefaultDevice, setDefaultDevice, loadDevice,
   synchronize, synchronizeAsync,
   memoryStats, resetPeakMemoryStats, emptyCache, setMemoryLimit, fallbacks, resetFallbacks,

@@ -785,6 +785,16 @@ export function setDefaultDevice(device: DeviceLike): void;
  * @throws DeviceError if the file cannot be loaded as a device plugin
  */
 export function loadDevice(path: string): void;
+/** The libraries of operators that loadLibrary() has loaded: an object with the functions of each, by its namespace. */
+export const ops: Readonly<Record<string, any>>;
+/**
+ * Loads a library of operators, and returns the object with its functions. Its type is that of the declarations beside
+ * the library: `flow.loadLibrary<typeof import('./my_ops')>('my_ops.so')`.
+ * @throws FileError for a file that cannot be loaded
+ * @throws Unsupported for one that is no library of operators, that was built for another version, or whose namespace
+ *     another library has
+ */
+export function loadLibrary<Library = any>(path: string): Library;
 /**
  * Waits until all work of a device (by default the default device) is done.
  * @throws the first error of that work

@@ -12,6 +12,7 @@ const classes = require('../generated/classes');
 const settings = require('./settings');
 const gradients = require('./autograd');
 const extension = require('./extension');
+const operatorLibrary = require('./operatorLibrary');
 const {gradcheck} = require('./gradcheck');
 const {makeTensor} = require('./create');
 const {allclose, equal, installComparisons} = require('./comparison');
@@ -160,6 +161,7 @@ const flow = {
   keep,
   setPrintOptions,
   ...extension,
+  ...operatorLibrary,
 };
 
 installElsewhere(flow, Tensor.prototype);

@@ -55,7 +55,7 @@ napi_value call(napi_env env, napi_callback_info info) {
 Napi::Value call_function(const Call& call) {
   Environment& environment = call.environment();
   const auto manner = static_cast<of_manner>(call.integer(1));
-  const BoundArguments bound(call, 3, function_table[static_cast<size_t>(call.integer(0))], manner);
+  const BoundArguments bound(call, 3, function_at(call.integer(0)), manner);
   const of_overload& overload = *bound->overload;
   bound.check(of_call(operator_of(environment, overload), bound->values, static_cast<size_t>(overload.parameter_count),
                       bound->results, static_cast<size_t>(overload.result_count)));
@@ -83,7 +83,7 @@ void add_call_functions(Exports& exports) {
   exports.add_returning<call_function>("callFunction");
   // describeFunction(function, isInPlace): returns what describe_function() does.
   exports.add("describeFunction", [](const Call& call) {
-    return describe_function(call.environment(), function_table[static_cast<size_t>(call.integer(0))], call.boolean(1));
+    return describe_function(call.environment(), function_at(call.integer(0)), call.boolean(1));
   });
   // lastError(status, caller): returns the exception for this thread's last failure, in a call of the function
   // `caller`.

@@ -108,6 +108,7 @@ void add_index_functions(Exports& exports);
 void add_library_functions(Exports& exports);
 void add_gradient_functions(Exports& exports);
 void add_extension_functions(Exports& exports);
+void add_operator_library_functions(Exports& exports);
 
 // Packs a device into one integer.
 inline int32_t pack_device(of_device device) {

@@ -13,5 +13,6 @@ extern "C" NAPI_MODULE_EXPORT napi_value napi_register_module_v1(napi_env env, n
   add_library_functions(functions);
   add_gradient_functions(functions);
   add_extension_functions(functions);
+  add_operator_library_functions(functions);
   return exports;
 }

@@ -11,6 +11,7 @@
 #include "device.h"
 #include "dtype.h"
 #include "errors.h"
+#include "library.h"
 #include "operators.h"
 #include "tensor.h"
 #include "tensor_parts.h"
@@ -92,7 +93,7 @@ int execute(PyObject* module) {
     if (!add_errors(module) || !add_dtypes(module) || !add_device_type(module) || !add_classes(module) ||
         !add_tensor_type(module) || !add_operators(module) || !add_expression_type(module) || !resolve_number_slots() ||
         !add_functions(module) || !add_array_priority() || !add_constants(module) || !add_extension_api(module) ||
-        PyModule_AddStringConstant(module, "__version__", of_version()) != 0) {
+        !add_libraries(module) || PyModule_AddStringConstant(module, "__version__", of_version()) != 0) {
       throw nb::python_error();
     }
     add_gradient_functions(module);

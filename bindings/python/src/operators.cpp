@@ -146,11 +146,8 @@ Ref make_operator(const Function* function, const FunctionRecord& record, of_man
 }
 
 bool add_result_types(PyObject* module) {
-  for (const ResultTypeRecord& record : result_type_records) {
-    PyObject* type = named_tuple(module, record.name, record.fields);
-    if (type == nullptr) return false;
-    result_types[record.fields] = reinterpret_cast<PyTypeObject*>(type);
-  }
+  for (const ResultTypeRecord& record : result_type_records)
+    if (add_result_type(module, record.name, record.fields) == nullptr) return false;
   return true;
 }
 
@@ -218,6 +215,11 @@ PyObject* call_function(std::string_view name, std::span<PyObject* const> args) 
 PyTypeObject* result_type(std::string_view fields) {
   const auto found = result_types.find(fields);
   return found != result_types.end() ? found->second : nullptr;
+}
+
+PyTypeObject* add_result_type(PyObject* module, const char* name, const char* fields) {
+  PyObject* type = named_tuple(module, name, fields);
+  return type == nullptr ? nullptr : result_types[fields] = reinterpret_cast<PyTypeObject*>(type);
 }
 
 Ref namespace_module(PyObject* module, std::string_view name) {

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from codegen.compute_types import COMPLEX
 from codegen.definitions import Definitions
@@ -17,7 +18,8 @@ from codegen.kernels import SPELLED, FoldLoops, Kernel, ReductionKernel, Setting
 from codegen.kinds.kernels import computed
 from codegen.model import Op
 from codegen.names import identifier, source_files
-from codegen.target import Output, Target
+from codegen.target import LibraryPart, Output, Target
+from codegen.targets.cpu.library import library_units
 from codegen.targets.cpu.printing import CpuPrinter
 
 FOLDER = "runtime/devices/cpu/generated"
@@ -76,6 +78,14 @@ class Cpu(Target):
         natives = [op for op in (*definitions.ops, *gradients) if op.kind.has_kernel_by_hand or op.kind.has_body]
         text = templates.render("tables.h.j2", emitted=emitted, natives=natives, sources=source_files(definitions.ops))
         yield Output(f"{FOLDER}/tables.h", text)
+
+    def library_part(self, space: str, root: Path) -> LibraryPart | None:
+        outputs = list(self.outputs(self.definitions))
+        files = [output.path for output in outputs if output.path.endswith(".cpp")]
+        if not files:
+            return None
+        text = self.templates.render("library.cpp.j2", files=files, sources=source_files(self.definitions.ops))
+        return LibraryPart((*outputs, Output(f"{FOLDER}/library.cpp", text)), *library_units(root))
 
 
 def shared_loops(kernels: Iterable[tuple[Op, Kernel]]) -> dict[FoldLoops, SharedLoops]:

@@ -13,6 +13,7 @@ from codegen.dtypes import DTYPES
 from codegen.examples import ErrorCase, Example
 from codegen.function_table import FunctionTable
 from codegen.language import Language
+from codegen.library_function import LibraryFunction
 from codegen.model import Op
 from codegen.names import camel, identifier, known_words, source_files
 from codegen.objects.examples import Examples
@@ -147,6 +148,18 @@ class Js(Language):
             f"{leaf}Async" if all(map(typescript.is_async, function.overloads)) else None,
             f"{leaf}_" if function.in_place_overloads else None,
         )
+
+    # -- libraries of operators -----------------------------------------------------------------------------------
+
+    def library_function(self, function: Function) -> LibraryFunction:
+        offered = self._offered(function)
+        leaves = (name and name.rpartition(".")[2] for name in (offered.in_place_name, offered.async_name))
+        return LibraryFunction(function, offered.name, offered.leaf, *leaves)
+
+    def library_stub(self, library: Definitions) -> Output:
+        functions = [self._offered(function) for function in library.functions]
+        text = self._templates.render("library.d.ts.j2", functions=functions, sources=source_files(library.ops))
+        return Output(f"{library.space}.d.ts", text)
 
     # -- names ----------------------------------------------------------------------------------------------------
 

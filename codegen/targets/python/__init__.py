@@ -14,6 +14,7 @@ from codegen.dtypes import DTYPES
 from codegen.examples import ErrorCase, Example
 from codegen.function_table import FunctionTable
 from codegen.language import Language
+from codegen.library_function import LibraryFunction
 from codegen.model import Op
 from codegen.names import identifier, source_files, with_parents
 from codegen.objects.examples import Examples
@@ -22,6 +23,7 @@ from codegen.printer import string
 from codegen.target import Output
 from codegen.targets.python import stubs, words
 from codegen.targets.python.classes import PythonClasses, PythonExamples
+from codegen.targets.python.documentation import help_text
 from codegen.targets.python.table import PythonFunction
 from codegen.targets.python.words import PYTHON, RESERVED
 
@@ -97,6 +99,8 @@ class Python(Language):
             )
             folder = "/".join((FOLDER, "oneflow_py", *filter(None, namespace.split("."))))
             yield Output(f"{folder}/__init__.pyi", text)
+        text = templates.render("ops.pyi.j2", sources=sources)
+        yield Output(f"{FOLDER}/oneflow_py/ops/__init__.pyi", text)
         for source in sources:
             ops = [op for op in definitions.ops if op.location.file == source]
             tests = [test for op in ops for test in self._tests(op)]
@@ -156,6 +160,33 @@ class Python(Language):
             return PYTHON.literal(example.gives)
         tail = "," if len(example.gives) == 1 else ""
         return f"({', '.join(map(PYTHON.literal, example.gives))}{tail})"
+
+    # -- libraries of operators -----------------------------------------------------------------------------------
+
+    def library_function(self, function: Function) -> LibraryFunction:
+        entry = self._entry(function)
+        text = help_text(self.public_names[function.name], function.overloads, self.public_names.__getitem__)
+        return LibraryFunction(
+            function,
+            self.public_name(function),
+            entry.name,
+            entry.in_place,
+            signature=entry.signature,
+            documentation=text,
+        )
+
+    def library_stub(self, library: Definitions) -> Output:
+        public = self.public_names.__getitem__
+        entries = [PythonFunction(function, public, False) for function in library.functions]
+        templates = self.templates.add(functions=stubs.functions, in_place_functions=stubs.in_place_functions)
+        text = templates.render(
+            "library.pyi.j2",
+            space=library.space,
+            entries=entries,
+            result_types=self._result_types(entries),
+            sources=source_files(library.ops),
+        )
+        return Output(f"{library.space}.pyi", text)
 
     # -- names ----------------------------------------------------------------------------------------------------
 

@@ -32,6 +32,11 @@ class PythonFunction:
         return help_text(self.public(self.function.name), self.overloads, self.public)
 
     @property
+    def signature(self) -> str:
+        """Returns the signature for inspect.signature()."""
+        return _signature(self.overloads, "")
+
+    @property
     def module(self) -> str:
         """Returns the namespace, or an empty string."""
         return self.function.namespace or ""

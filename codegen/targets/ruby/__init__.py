@@ -12,6 +12,7 @@ from codegen.definitions import Definitions, Function
 from codegen.examples import ErrorCase
 from codegen.function_table import FunctionTable
 from codegen.language import Language
+from codegen.library_function import LibraryFunction
 from codegen.names import identifier, pascal, source_files, with_parents
 from codegen.objects.examples import Examples
 from codegen.objects.model import Member
@@ -35,6 +36,7 @@ class Ruby(Language):
     opening = 'require "oneflow"'
     forms = ("OneFlow.add(x, y)", "x.add(y)", "x.add!(y)", "OneFlow.add(x, y, out: z)")
     words = RUBY
+    libraries = "Ops::"
 
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
         sources = source_files(definitions.ops)
@@ -76,6 +78,25 @@ class Ruby(Language):
             tests = [t for op in ops if op.name not in self.names.omitted for t in testing.tests(op, self)]
             text = templates.render("test.rb.j2", tests=tests, family=family, sources=[file])
             yield Output(f"{FOLDER}/test_{family}.rb", text)
+
+    def library_function(self, function: Function) -> LibraryFunction:
+        entry = self._entry(function)
+        return LibraryFunction(function, self.public_name(function), entry.name, entry.in_place)
+
+    def library_stub(self, library: Definitions) -> Output:
+        templates = self.templates.add(
+            definition=table.definition,
+            function_types=table.function_types,
+            in_place_function_types=table.in_place_function_types,
+            rbs_comment=partial(documentation.rbs_comment, ruby=self),
+        )
+        text = templates.render(
+            "library.rbs.j2",
+            name_space=words.module_name(library.space),
+            entries=[self._entry(function) for function in library.functions],
+            sources=source_files(library.ops),
+        )
+        return Output(f"{library.space}.rbs", text)
 
     @cached_property
     def _classes(self) -> RubyClasses:

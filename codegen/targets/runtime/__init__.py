@@ -13,7 +13,7 @@ from pathlib import Path
 from codegen.definitions import Definitions
 from codegen.names import snake
 from codegen.printer import RESERVED
-from codegen.target import Output, Target
+from codegen.target import LibraryPart, Output, Target, Unit
 from codegen.targets.runtime.families import Family
 from codegen.targets.runtime.objects import Implementation
 from codegen.targets.runtime.rules import RuleSource, called
@@ -26,17 +26,12 @@ class Runtime(Target):
         by_file = groupby(sorted(definitions.ops, key=lambda op: op.location), key=lambda op: op.location.file)
         families = [Family(Path(file).stem, file, tuple(ops), definitions) for file, ops in by_file]
         for family in families:
-            text = self.templates.render("family.cpp.j2", family=family)
-            yield Output(f"runtime/generated/{family.name}.cpp", text)
-            if family.has_templates:
-                text = self.templates.render("programs.h.j2", family=family)
-                yield Output(f"runtime/generated/{family.name}_programs.h", text)
+            yield from self._family(family)
         sources = [family.file for family in families]
         width = max(len(family.table) for family in families)
         text = self.templates.render("operators.cpp.j2", families=families, sources=sources, width=width)
         yield Output("runtime/generated/operators.cpp", text)
-        text = self.templates.render("maps.cpp.j2", families=[f for f in families if f.maps])
-        yield Output("runtime/generated/maps.cpp", text)
+        yield self._maps(families)
         rules = [RuleSource(rule, definitions) for rule in definitions.rules]
         files = sorted({rule.op.location.file for rule in definitions.rules})
         text = self.templates.render("rules.cpp.j2", rules=rules, files=files, called=called(rules))
@@ -53,3 +48,34 @@ class Runtime(Target):
             works=sorted({each.work for each in objects.members} - {"", "always"}),
         )
         yield Output("runtime/generated/objects.cpp", text)
+
+    def library_part(self, space: str, root: Path) -> LibraryPart:
+        family = Family(space, "opdefs", self.definitions.ops, self.definitions)
+        sources = [f"runtime/generated/{space}.cpp", *_LIBRARY_SOURCES]
+        outputs = [*self._family(family)]
+        if family.maps:
+            outputs.append(self._maps([family]))
+            sources.append("runtime/generated/maps.cpp")
+        units = (Unit(source, Path(source).stem, _OPTIONS) for source in sources)
+        return LibraryPart(tuple(outputs), tuple(units))
+
+    def _family(self, family: Family) -> Iterator[Output]:
+        yield Output(f"runtime/generated/{family.name}.cpp", self.templates.render("family.cpp.j2", family=family))
+        if family.has_templates:
+            text = self.templates.render("programs.h.j2", family=family)
+            yield Output(f"runtime/generated/{family.name}_programs.h", text)
+
+    def _maps(self, families: list[Family]) -> Output:
+        text = self.templates.render("maps.cpp.j2", families=[f for f in families if f.maps])
+        return Output("runtime/generated/maps.cpp", text)
+
+
+# The sources of the runtime that are part of each library of operators, and the options for sources without loops.
+_LIBRARY_SOURCES = (
+    "runtime/library/entry.cpp",
+    "runtime/base/dtype.cpp",
+    "runtime/base/half.cpp",
+    "runtime/base/scalar.cpp",
+    "runtime/base/shape.cpp",
+)
+_OPTIONS = ("-Os",)

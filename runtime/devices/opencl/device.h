@@ -11,10 +11,9 @@
 #include <vector>
 
 #include "../grid/host.h"
+#include "kernel.h"
 
 namespace oneflow::opencl {
-
-constexpr int kMostDevices = 16;
 
 struct Device {
   cl_device_id id;

@@ -5,7 +5,7 @@
 
 #include "../grid/carry.h"
 #include "../grid/entries.h"
-#include "program.h"
+#include "kernel.h"
 
 namespace oneflow::grid {
 

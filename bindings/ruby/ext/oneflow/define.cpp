@@ -23,18 +23,6 @@ VALUE coerce(VALUE self, VALUE other) {
   return rb_assoc_new(weak, self);
 }
 
-void prepare(Function& function) {
-  const auto count = static_cast<size_t>(function.function.overload_count);
-  function.ops = static_cast<of_op*>(ruby_xcalloc(count, sizeof(of_op)));
-  for (size_t i = 0; i < count; ++i) {
-    const char* name = function.function.overloads[i].op;
-    function.ops[i] = of_op_find(name);
-    if (function.ops[i]) continue;
-    rb_raise(rb_eLoadError, "this extension requires another version of liboneflow: operator %s is not defined", name);
-  }
-  prepare_names(function);
-}
-
 // Returns the module that a namespace stands for, defining it if necessary: OneFlow::Comm for "Comm", OneFlow for NULL.
 VALUE owner_of(VALUE module, const char* name_space) {
   if (!name_space) return module;
@@ -72,8 +60,20 @@ void define_elsewhere(VALUE module) {
   define_texts(module, "METHODS_ELSEWHERE", true);
 }
 
+void prepare_function(Function& function) {
+  const auto count = static_cast<size_t>(function.function.overload_count);
+  function.ops = static_cast<of_op*>(ruby_xcalloc(count, sizeof(of_op)));
+  for (size_t i = 0; i < count; ++i) {
+    const char* name = function.function.overloads[i].op;
+    function.ops[i] = of_op_find(name);
+    if (function.ops[i]) continue;
+    rb_raise(rb_eLoadError, "this extension requires another version of liboneflow: operator %s is not defined", name);
+  }
+  prepare_names(function);
+}
+
 void define_function(VALUE module, Function& function, const EntryPoints& entry_points) {
-  prepare(function);
+  prepare_function(function);
   rb_define_singleton_method(owner_of(module, function.name_space), function.name, entry_points.function, -1);
   if (function.method) {
     bool enumerable = rb_method_boundp(rb_mEnumerable, rb_intern(function.method), 0);

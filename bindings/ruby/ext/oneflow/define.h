@@ -24,7 +24,11 @@ void define_weak_numbers(VALUE module);
 // Defines the private constants FUNCTIONS_ELSEWHERE and METHODS_ELSEWHERE, which lib/oneflow/elsewhere.rb reads.
 void define_elsewhere(VALUE module);
 
-// Looks up the operators and the names of parameters, and defines the function, its methods and its operators.
+// Looks up the operators of a function, and the names of its parameters. Raises LoadError for an operator that does not
+// exist.
+void prepare_function(Function& function);
+
+// Prepares a function, and defines it, its methods and its operators.
 void define_function(VALUE module, Function& function, const EntryPoints& entry_points);
 
 // Returns the number that a WeakNumber holds.

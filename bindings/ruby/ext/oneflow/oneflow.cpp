@@ -13,6 +13,7 @@
 #include "library.h"
 #include "memory.h"
 #include "native_data.h"
+#include "operator_library.h"
 #include "tensor.h"
 
 extern "C" __attribute__((visibility("default"))) void Init_oneflow() {
@@ -35,4 +36,5 @@ extern "C" __attribute__((visibility("default"))) void Init_oneflow() {
   define_memory(module);
   define_gradients(module);
   define_extension_api(module);
+  define_operator_libraries(module);
 }

@@ -1,31 +1,17 @@
 #include "plugin/kernel_table.h"
 
+#include <array>
 #include <span>
 #include <string_view>
-#include <unordered_map>
 
 #include "generated/tables.h"
 #include "native/native.h"
-#include "plugin/emitted.h"
+#include "plugin/drivers.h"
+#include "plugin/emitted_tables.h"
 #include "rows/pooling.h"
 #include "rows/rows.h"
-#include "simd/isa.h"
 
 namespace oneflow::cpu {
-
-#define OF_TABLE(name) extern const KernelEntry name##_kernels[];
-namespace baseline {
-OF_EMITTED(OF_TABLE)
-}
-#if defined(OF_X86_VARIANTS)
-namespace avx2 {
-OF_EMITTED(OF_TABLE)
-}
-namespace avx512 {
-OF_EMITTED(OF_TABLE)
-}
-#endif
-#undef OF_TABLE
 
 template <class Kernel>
 of_status run(const of_kernel_context* context) {
@@ -95,48 +81,17 @@ constexpr NativeKernel kCompositeKernels[] = {
     {"max_pool.gradient_input", call_native<max_pool_gradient>},
 };
 
-// The generated tables for this machine's instruction set, indexed by kernel name. The entries of one name, one per
-// compute type, are adjacent in their table.
-class Emitted {
- public:
-  Emitted() {
-#define OF_ADD(name) add(OF_PREFIX::name##_kernels);
-#if defined(OF_X86_VARIANTS)
-    if (best_isa() == Isa::avx512) {
-#define OF_PREFIX avx512
-      OF_EMITTED(OF_ADD)
-#undef OF_PREFIX
-      return;
-    }
-    if (best_isa() == Isa::avx2) {
-#define OF_PREFIX avx2
-      OF_EMITTED(OF_ADD)
-#undef OF_PREFIX
-      return;
-    }
-#endif
-#define OF_PREFIX baseline
-    OF_EMITTED(OF_ADD)
-#undef OF_PREFIX
-#undef OF_ADD
-  }
-
-  const KernelEntry* find(std::string_view name, of_dtype compute) const {
-    const auto first = first_entries_.find(name);
-    if (first == first_entries_.end()) return nullptr;
-    for (const KernelEntry* entry = first->second; entry->name != nullptr && entry->name == name; ++entry) {
-      if (entry->compute == compute || entry->compute == OF_DTYPE_NONE) return entry;
-    }
-    return nullptr;
-  }
-
- private:
-  void add(const KernelEntry* table) {
-    for (; table->name != nullptr; ++table) first_entries_.emplace(table->name, table);
-  }
-
-  std::unordered_map<std::string_view, const KernelEntry*> first_entries_;
+// The functions that run the kernels of libraries of operators, under the names by which those ask for them.
+struct Driver {
+  std::string_view name;
+  of_kernel run;
 };
+template <class... Kernels>
+constexpr std::array<Driver, sizeof...(Kernels)> drivers() {
+  return {Driver{driver_name<Kernels>, run<Kernels>}...};
+}
+constexpr auto kDrivers =
+    drivers<ElementwiseKernel, CopyKernel, GeneratorKernel, ReductionKernel, ScanKernel, GatherKernel>();
 
 }  // namespace
 
@@ -155,6 +110,8 @@ of_status find_kernel(of_device, const char* name, uint64_t kernel_id, of_dtype 
       for (const NativeKernel& native : table)
         if (native.name == name) entry->function = native.kernel;
   }
+  for (const Driver& driver : kDrivers)
+    if (driver.name == name) entry->function = driver.run;
   return entry->function != nullptr ? OF_OK : OF_UNSUPPORTED;
 }
 

@@ -1,0 +1,103 @@
+#include "library.h"
+
+#include <oneflow/operator_library.h>
+
+#include <string>
+
+#include "errors.h"
+#include "language.h"
+#include "library_function.h"
+#include "tensor_parts.h"
+
+namespace oneflow::python {
+namespace {
+
+constexpr char kOps[] = "oneflow_py.ops";
+
+const of_type kAnyValue = {OF_TYPE_VALUE, false, "any", nullptr, 0, nullptr, nullptr};
+const of_parameter kParameters[] = {{"path", &kAnyValue, true, false, OF_COLLECTS_NOTHING, nullptr}};
+const of_overload kOverload = {nullptr, kParameters, 1, 1, 1, nullptr, -1, -1, -1, -1, false, false, false};
+const of_public_function kLoadLibrary = {"load_library", nullptr, &kOverload, 1, false};
+
+// Adds a function to a module.
+bool add_function(PyObject* module, const char* name, const of_library_function& record, of_manner manner) {
+  const Ref function = make_library_function(module, record, manner);
+  return function && PyModule_AddObjectRef(module, name, function.get()) == 0;
+}
+
+// Returns the module with the functions of a library, which the first call creates.
+PyObject* module_of(const of_operator_library& library) {
+  const of_library_language* language = of_library_find_language(&library, "python");
+  const Ref ops = Ref::borrow(PyImport_AddModule(kOps));
+  if (language == nullptr || !ops) return raise(OF_UNSUPPORTED, "load_library: the library has nothing for Python");
+  if (PyObject_HasAttrString(ops.get(), language->name_space) != 0)
+    return PyObject_GetAttrString(ops.get(), language->name_space);
+  const std::string name = std::string(kOps) + "." + language->name_space;
+  Ref module = Ref::borrow(PyImport_AddModule(name.c_str()));
+  const Ref path(PyUnicode_DecodeFSDefault(library.path));
+  if (!module || !path || PyModule_AddObjectRef(module.get(), "__file__", path.get()) != 0 ||
+      PyModule_SetDocString(module.get(), ("The operators of the library " + std::string(library.name) + ".").c_str()))
+    return nullptr;
+  for (uint32_t i = 0; i < language->function_count; ++i) {
+    const of_library_function& each = language->functions[i];
+    if (!add_function(module.get(), each.name, each, OF_CALLED_AS_FUNCTION)) return nullptr;
+    if (each.in_place_name != nullptr && !add_function(module.get(), each.in_place_name, each, OF_CALLED_IN_PLACE))
+      return nullptr;
+  }
+  if (PyModule_AddObjectRef(ops.get(), language->name_space, module.get()) != 0) return nullptr;
+  return module.release();
+}
+
+// Returns a path as bytes; raises and returns NULL for other values, and for one with a null byte.
+PyObject* path_bytes(PyObject* given) {
+  PyObject* path = nullptr;
+  if (PyUnicode_FSConverter(given, &path) != 0) return path;
+  if (PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_UnicodeError)) {
+    PyErr_Clear();
+    return raise(OF_INVALID_ARGUMENT, "load_library: path must not have a null byte");
+  }
+  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return nullptr;
+  PyErr_Clear();
+  return raise(OF_TYPE_MISMATCH, "load_library: path must be str or path, got " + type_name(given));
+}
+
+PyObject* load_library(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
+  CallContext context;
+  context.names = keywords;
+  std::vector<const char*> names;
+  for (Py_ssize_t i = 0; keywords != nullptr && i < PyTuple_GET_SIZE(keywords); ++i)
+    names.push_back(PyUnicode_AsUTF8(PyTuple_GET_ITEM(keywords, i)));
+  PyErr_Clear();  // of a name that is no valid text, which the binder reports
+  const std::vector<of_native> values(args, args + count + static_cast<Py_ssize_t>(names.size()));
+  of_arguments* arguments = nullptr;
+  if (!check(of_bind_function(&kLoadLibrary, OF_CALLED_AS_FUNCTION, &python_language, &context, values.data(),
+                              static_cast<size_t>(count), names.data(), names.size(), &arguments)))
+    return nullptr;
+  PyObject* given = static_cast<PyObject*>(arguments->natives[0]);
+  of_arguments_release(arguments);
+  const Ref path(path_bytes(given));
+  if (!path) return nullptr;
+  const char* text = PyBytes_AS_STRING(path.get());
+  const of_operator_library* library = nullptr;
+  const of_status status = run_unlocked([&] { return of_load_library(text, &library); });
+  return check(status) ? module_of(*library) : nullptr;
+}
+
+}  // namespace
+
+bool add_libraries(PyObject* module) {
+  static PyMethodDef functions[] = {
+      fast_method("load_library", load_library,
+                  "load_library(path)\n--\n\n"
+                  "Loads a library of operators, and returns the module with its functions, which is also an\n"
+                  "attribute of `ops`.\n\n"
+                  "Raises FileError for a file that cannot be loaded, and Unsupported for one that is no library\n"
+                  "of operators, that was built for another version, or whose namespace another library has."),
+      {nullptr, nullptr, 0, nullptr}};
+  const Ref ops = Ref::borrow(PyImport_AddModule(kOps));
+  return ops && PyModule_SetDocString(ops.get(), "The libraries of operators that load_library() has loaded.") == 0 &&
+         PyModule_AddObjectRef(module, "ops", ops.get()) == 0 && add_library_function_type(module) &&
+         PyModule_AddFunctions(module, functions) == 0;
+}
+
+}  // namespace oneflow::python
