@@ -134,6 +134,22 @@ class ConcurrencyTest < OneFlowTest
     RUBY
   end
 
+  # The call runs without Ruby's lock, while another thread takes the tensors out of their list and collects them.
+  def test_a_list_of_operands_changes_during_a_call
+    10.times do
+      parts = Array.new(8) { |i| OneFlow.full([256, 1024], i.to_f) }
+      call = Thread.new { OneFlow.cat(parts) }
+      Thread.pass
+      parts.clear
+      GC.start
+      found = call.value
+      assert_includes [[0], [2048, 1024]], found.shape
+      assert_equal (0..7).sum * 256 * 1024, found.sum.item if found.shape == [2048, 1024]
+    rescue OneFlow::Error
+      assert_empty parts # cleared before the call
+    end
+  end
+
   def test_threads_run_a_pass_that_one_of_them_frees
     50.times do
       x = OneFlow.tensor([1.0, 3.0])

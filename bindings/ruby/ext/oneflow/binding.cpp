@@ -190,6 +190,16 @@ VALUE BoundCall::native(int32_t position) const {
                                 reinterpret_cast<const VALUE*>(arguments_->items));
 }
 
+VALUE BoundCall::copies_of_lists() const {
+  VALUE copies = Qnil;
+  for (int32_t i = 0; !arguments_ && i < overload_->parameter_count; ++i) {
+    if (short_.values[i].kind != OF_VALUE_TENSOR_LIST || short_.natives[i] == Qundef) continue;
+    if (NIL_P(copies)) copies = rb_ary_new();
+    rb_ary_push(copies, rb_ary_dup(short_.natives[i]));
+  }
+  return copies;
+}
+
 void raise_too_many(const char* function, int most, int given, VALUE named) {
   VALUE hint = rb_str_new_cstr("");
   if (RARRAY_LEN(named) > 0) {

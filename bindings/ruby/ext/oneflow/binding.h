@@ -5,6 +5,7 @@
 
 #include "function.h"
 #include "language.h"
+#include "memory.h"
 
 namespace oneflow::ruby {
 
@@ -45,6 +46,14 @@ class BoundCall {
   const of_value* values() const { return arguments_ ? arguments_->values : short_.values; }
   // Returns what an argument was converted from: Qundef if it was not given, an Array of separate arguments.
   VALUE native(int32_t position) const;
+  // Runs work with the values: without Ruby's lock if it is long.
+  template <class Work>
+  of_status run(bool is_long, const Work& work, Interrupted when_interrupted) const {
+    VALUE lists = is_long ? copies_of_lists() : Qnil;
+    const of_status status = run_native(is_long, work, when_interrupted);
+    RB_GC_GUARD(lists);
+    return status;
+  }
   // Returns the value of `out:`, or Qundef; and its tensors.
   VALUE out() const {
     return arguments_ ? (arguments_->output_count ? value_of(arguments_->out) : Qundef) : short_.out;
@@ -59,6 +68,9 @@ class BoundCall {
   of_manner manner() const;
   bool bind_plain();
   void bind_others();
+  // Returns an Array of copies of the Arrays whose tensors are arguments: another thread may change those meanwhile, so
+  // that they no longer keep the tensors alive. nil if there are none.
+  VALUE copies_of_lists() const;
 
   const CallSite site_;
   const of_overload* overload_ = nullptr;

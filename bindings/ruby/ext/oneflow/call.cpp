@@ -15,7 +15,7 @@
 namespace oneflow::ruby {
 namespace {
 
-// Runs a bound call, without Ruby's lock if it is long. That is safe because its lists and strings are copies and the
+// Runs a bound call, without Ruby's lock if it is long. That is safe because its lists and strings are copies, and the
 // handle of a tensor never changes.
 void run(const BoundCall& call, of_value* results, Interrupted when_interrupted = Interrupted::kWaits) {
   const of_op op = call.op();
@@ -23,7 +23,7 @@ void run(const BoundCall& call, of_value* results, Interrupted when_interrupted 
   const auto count = static_cast<size_t>(call.overload().parameter_count);
   const auto result_count = static_cast<size_t>(call.overload().result_count);
   const auto work = [=] { return of_call(op, values, count, results, result_count); };
-  const of_status status = run_native(of_call_is_long(op, values, count), work, when_interrupted);
+  const of_status status = call.run(of_call_is_long(op, values, count), work, when_interrupted);
   if (status != OF_OK) of_error_set_caller(call.name());
   check(status);
 }

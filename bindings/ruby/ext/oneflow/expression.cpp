@@ -202,8 +202,8 @@ VALUE call_expression(int count, VALUE* values, VALUE self) {
   const auto work = [&] {
     return of_expression_call(handle, operands.as.tensors, static_cast<size_t>(operands.count), &result);
   };
-  check(run_native(of_call_is_long(nullptr, call.values(), 1), work,
-                   out == Qundef ? Interrupted::kRepeats : Interrupted::kWaits));
+  check(call.run(of_call_is_long(nullptr, call.values(), 1), work,
+                 out == Qundef ? Interrupted::kRepeats : Interrupted::kWaits));
   if (out == Qundef) fill_tensor(target, result.as.tensor);
   call.release();
   RB_GC_GUARD(self);

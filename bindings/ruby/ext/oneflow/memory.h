@@ -48,7 +48,8 @@ of_status run_native(bool is_long, const Work& work, Interrupted when_interrupte
     if (own.can_repeat) of_set_interrupt_check(is_interrupted, &own.interrupted, nullptr, nullptr);
     own.status = own.work();
     of_set_interrupt_check(nullptr, nullptr, nullptr, nullptr);
-    own.done = own.status != OF_INTERRUPTED || !own.interrupted;  // a Ruby function that raises ends the work, too
+    // A Ruby function that raises ends the work with this status, too.
+    own.done = own.status != OF_INTERRUPTED || !own.can_repeat || !own.interrupted;
     return nullptr;
   };
   // A signal handler may call this function.
