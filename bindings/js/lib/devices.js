@@ -5,7 +5,7 @@
 const util = require('node:util');
 const native = require('./native');
 const {words} = require('../generated/functions');
-const {makeError, refuseNullByte, rewording, traced} = require('./errors');
+const {makeError, refuseNullByte, rewording} = require('./errors');
 const {describe} = require('./tensor');
 
 /** The addon's number of the host device, as native.parseDevice('cpu:0') returns it: the memory of arrays is there. */
@@ -111,24 +111,8 @@ const functions = {
     refuseNullByte('loadDevice', 'path', path);
     return native.loadDevice(path);
   },
-  synchronize: (device) => native.synchronize(codeOrDefault('synchronize', device)),
-  synchronizeAsync: async (device) => {
-    await traced(native.synchronizeAsync(codeOrDefault('synchronizeAsync', device)));
-  },
-
   memoryStats: (device) => ({tensors: native.live(), ...native.memory(codeOrDefault('memoryStats', device))}),
-  resetPeakMemoryStats: (device) => native.resetPeakMemoryStats(codeOrDefault('resetPeakMemoryStats', device)),
-  emptyCache: (device) => native.emptyCache(codeOrDefault('emptyCache', device)),
-  setMemoryLimit: (bytes, device) => {
-    if (!Number.isSafeInteger(bytes)) {
-      throw makeError('TypeMismatch', `setMemoryLimit: bytes must be integer, got ${describe(bytes)}`);
-    }
-    if (bytes < 0) throw makeError('InvalidArgument', `setMemoryLimit: bytes must not be negative, got ${bytes}`);
-    native.setMemoryLimit(codeOrDefault('setMemoryLimit', device), bytes);
-  },
-
   fallbacks: () => Object.fromEntries(native.fallbacks().map(([name, calls]) => [words[name] ?? name, calls])),
-  resetFallbacks: () => native.resetFallbacks(),
 };
 
 module.exports = {HOST, isDevice, nameOf, codeOf, codeOrDefault, functions};

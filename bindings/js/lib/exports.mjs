@@ -11,9 +11,7 @@ export const {
   complex64, complex128,
   loadLibrary, ops, version, include, library, getDefaultDtype, setDefaultDtype, promoteTypes,
   Device, device, devices, rejectedPlugins, getDefaultDevice, setDefaultDevice, loadDevice,
-  synchronize, synchronizeAsync,
-  memoryStats, resetPeakMemoryStats, emptyCache, setMemoryLimit, fallbacks, resetFallbacks,
-  getOption, setOption, getNumThreads, setNumThreads,
+  memoryStats, fallbacks, getOption, setOption, getNumThreads, setNumThreads,
   noGrad, enableGrad, inferenceMode, isGradEnabled, setGradEnabled,
   grad, valueAndGrad, vjp, jacobian, hessian, checkpoint, gradcheck, autograd,
 } = flow;

@@ -795,16 +795,6 @@ export const ops: Readonly<Record<string, any>>;
  *     another library has
  */
 export function loadLibrary<Library = any>(path: string): Library;
-/**
- * Waits until all work of a device (by default the default device) is done.
- * @throws the first error of that work
- */
-export function synchronize(device?: DeviceLike): void;
-/**
- * Waits on another thread until all work of a device (by default the default device) is done. The promise is rejected
- * with the first error of that work.
- */
-export function synchronizeAsync(device?: DeviceLike): Promise<void>;
 
 /** The memory usage of a device, in bytes, and the number of this thread's tensors. */
 export interface MemoryStats {
@@ -821,21 +811,9 @@ export interface MemoryStats {
 }
 /** Returns the memory usage of a device, by default the default device. */
 export function memoryStats(device?: DeviceLike): MemoryStats;
-/** Sets `peakInUse` of a device (by default the default device) to the current value of `inUse`. */
-export function resetPeakMemoryStats(device?: DeviceLike): void;
-/** Returns the cached memory of a device (by default the default device) to the system. */
-export function emptyCache(device?: DeviceLike): void;
-/**
- * Sets the maximal number of bytes in use on a device, by default the default device. Allocations beyond it fail with
- * OutOfMemory. 0 removes the limit.
- * @throws InvalidArgument for a negative number
- */
-export function setMemoryLimit(bytes: number, device?: DeviceLike): void;
 
 /** Returns the operators that ran on the host because their device lacks a kernel, with the number of calls. */
 export function fallbacks(): Record<string, number>;
-/** Clears the counts that fallbacks() returns. */
-export function resetFallbacks(): void;
 
 /** An option of the promise variants of methods of classes. */
 export interface Cancellable {

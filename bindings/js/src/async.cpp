@@ -146,17 +146,6 @@ class BackwardTask : public Task {
   const of_backward_options options_;
 };
 
-// Waits for all work of a device.
-class SynchronizeTask : public Task {
- public:
-  explicit SynchronizeTask(of_device device) : device_(device) {}
-
-  of_status run() override { return of_synchronize(device_); }
-
- private:
-  of_device device_;
-};
-
 // Starts a call. Returns the promise.
 Napi::Value start_call(std::unique_ptr<CallTask> task, const Call& call) {
   call.check(task->capture());
@@ -191,10 +180,6 @@ void add_async_functions(Exports& exports) {
     auto task = std::make_unique<ReadTask>();
     call.check(task->capture(&call.environment(), call.tensor(0), call[1]));
     return Task::start(std::move(task), call.environment());
-  });
-  // synchronizeAsync(device): waits for all work of the device on a worker thread. Returns a promise.
-  exports.add("synchronizeAsync", [](const Call& call) {
-    return Task::start(std::make_unique<SynchronizeTask>(call.device(0)), call.environment());
   });
   // backwardAsync(slot, gradient slot or 0, retainGraph, createGraph): runs a backward pass on a worker thread. Returns
   // a promise.

@@ -134,15 +134,8 @@ void add_library_functions(Exports& exports) {
     return added ? call.Env().Null() : Napi::Value::From(call.Env(), of_last_error());
   });
   exports.add("loadDevice", [](const Call& call) { call.check(of_load_device(call.string(0).c_str())); });
-  exports.add("synchronize", [](const Call& call) { call.check(of_synchronize(call.device(0))); });
 
   exports.add<memory>("memory");
-  exports.add("resetPeakMemoryStats", [](const Call& call) { call.check(of_reset_peak_memory(call.device(0))); });
-  exports.add("emptyCache", [](const Call& call) { call.check(of_empty_cache(call.device(0))); });
-  // setMemoryLimit(device, bytes): 0 removes the limit.
-  exports.add("setMemoryLimit", [](const Call& call) {
-    call.check(of_set_memory_limit(call.device(0), static_cast<uint64_t>(call.integer(1))));
-  });
   exports.add("setGarbageCollector",
               [](const Call& call) { call.environment().set_garbage_collector(call[0].As<Napi::Function>()); });
 
@@ -154,7 +147,6 @@ void add_library_functions(Exports& exports) {
     return value;
   });
   exports.add<fallbacks>("fallbacks");
-  exports.add("resetFallbacks", [](const Call&) { of_reset_fallbacks(); });
   exports.add<rejected_plugins>("rejectedPlugins");
 }
 

@@ -16,9 +16,6 @@ of_device or_default(OptionalDevice device) { return device ? *device : of_defau
 
 constexpr of_parameter kDevice[] = {optional("device", kDeviceOrNone)};
 const Function kStatisticsFunction("memory_stats", kDevice);
-const Function kResetPeakFunction("reset_peak_memory_stats", kDevice);
-const Function kEmptyCacheFunction("empty_cache", kDevice);
-const Function kSynchronizeFunction("synchronize", kDevice);
 
 nb::dict memory_stats(OptionalDevice device) {
   of_memory_statistics statistics{};
@@ -31,26 +28,6 @@ nb::dict memory_stats(OptionalDevice device) {
   result["limit"] = statistics.limit;
   result["tensors"] = statistics.tensors;
   return result;
-}
-
-of_status reset_peak_memory_stats(OptionalDevice device) { return of_reset_peak_memory(or_default(device)); }
-
-of_status empty_cache(OptionalDevice device) {
-  return run_unlocked([device = or_default(device)] { return of_empty_cache(device); });
-}
-
-of_status synchronize(OptionalDevice device) {
-  return run_unlocked([device = or_default(device)] { return of_synchronize(device); });
-}
-
-constexpr of_parameter kLimitArguments[] = {required("bytes", kIntType), kDevice[0]};
-const Function kLimitFunction("set_memory_limit", kLimitArguments);
-
-of_status set_memory_limit(int64_t bytes, OptionalDevice device) {
-  if (bytes < 0) {
-    fail(OF_INVALID_ARGUMENT, "set_memory_limit: bytes must not be negative, got " + std::to_string(bytes));
-  }
-  return of_set_memory_limit(or_default(device), static_cast<uint64_t>(bytes));
 }
 
 std::vector<of_device> devices() {
@@ -101,19 +78,6 @@ std::vector<PyMethodDef> memory_functions() {
           "Returns a dictionary of memory statistics: the bytes in_use by live tensors, their maximum\n"
           "peak_in_use, the bytes cached for reuse, the limit in bytes (0: none), and the number of live\n"
           "tensors on all devices."),
-      bound<reset_peak_memory_stats, kResetPeakFunction>(
-          "reset_peak_memory_stats",
-          "reset_peak_memory_stats(device=None)\n--\n\nResets peak_in_use to the memory in use."),
-      bound<empty_cache, kEmptyCacheFunction>(
-          "empty_cache", "empty_cache(device=None)\n--\n\nFrees the memory that is cached for reuse."),
-      bound<set_memory_limit, kLimitFunction>(
-          "set_memory_limit",
-          "set_memory_limit(bytes, device=None)\n--\n\n"
-          "Sets the most bytes that may be in use: allocations beyond it raise OutOfMemory. 0 removes the limit."),
-      bound<synchronize, kSynchronizeFunction>(
-          "synchronize",
-          "synchronize(device=None)\n--\n\n"
-          "Waits until all work of the device is done. Raises the first error of that work."),
       plain<devices>("devices", "devices()\n--\n\nReturns a list of all devices."),
       plain<rejected_plugins>(
           "rejected_plugins",

@@ -131,7 +131,6 @@ std::vector<PyMethodDef> settings_functions() {
                        "Returns the operators that ran on the host because their device lacks them: a dictionary from "
                        "their names to\n"
                        "the numbers of calls."),
-      plain<of_reset_fallbacks>("reset_fallbacks", "reset_fallbacks()\n--\n\nClears the counts of fallbacks()."),
   };
 }
 

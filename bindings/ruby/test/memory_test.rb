@@ -89,7 +89,7 @@ class MemoryTest < OneFlowTest
     assert_raises(OneFlow::TypeMismatch) { OneFlow.set_memory_limit("1") }
     assert_raises(OneFlow::InvalidArgument) { OneFlow.set_memory_limit(-1) }
     assert_raises(OneFlow::InvalidArgument) { OneFlow.set_memory_limit(2**70) }
-    assert_raises(ArgumentError) { OneFlow.set_memory_limit }
+    assert_raises(OneFlow::TypeMismatch) { OneFlow.set_memory_limit }
     assert_raises(OneFlow::DeviceError) { OneFlow.empty_cache("nowhere") }
   end
 

@@ -84,13 +84,6 @@ VALUE add_device_path(VALUE, VALUE path) {
   return Qnil;
 }
 
-VALUE synchronize(int count, VALUE* values, VALUE) {
-  rb_check_arity(count, 0, 1);
-  const of_device device = device_argument("synchronize", count ? values[0] : Qnil);
-  check(run_native(true, [=] { return of_synchronize(device); }));
-  return Qnil;
-}
-
 VALUE fallbacks(VALUE) {
   VALUE result = rb_hash_new();
   for (size_t i = 0, count = of_fallback_count(); i < count; ++i) {
@@ -103,11 +96,6 @@ VALUE fallbacks(VALUE) {
     rb_hash_aset(result, rb_utf8_str_new_cstr(info.name), ULL2NUM(calls));
   }
   return result;
-}
-
-VALUE reset_fallbacks(VALUE) {
-  of_reset_fallbacks();
-  return Qnil;
 }
 
 }  // namespace
@@ -123,9 +111,7 @@ void define_devices(VALUE module) {
   rb_define_singleton_method(module, "default_device=", set_default_device, 1);
   rb_define_singleton_method(module, "load_device", load_device, 1);
   rb_define_private_method(rb_singleton_class(module), "add_device_path", add_device_path, 1);
-  rb_define_singleton_method(module, "synchronize", synchronize, -1);
   rb_define_singleton_method(module, "fallbacks", fallbacks, 0);
-  rb_define_singleton_method(module, "reset_fallbacks", reset_fallbacks, 0);
 }
 
 }  // namespace oneflow::ruby

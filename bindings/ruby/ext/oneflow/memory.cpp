@@ -46,35 +46,6 @@ VALUE memory_stats(int count, VALUE* values, VALUE) {
   return result;
 }
 
-VALUE reset_peak_memory_stats(int count, VALUE* values, VALUE) {
-  check(of_reset_peak_memory(device_argument("reset_peak_memory_stats", optional(count, values))));
-  return Qnil;
-}
-
-// Runs without Ruby's lock, because the device waits for the work that uses the cached memory.
-VALUE empty_cache(int count, VALUE* values, VALUE) {
-  const of_device device = device_argument("empty_cache", optional(count, values));
-  check(run_native(true, [=] { return of_empty_cache(device); }));
-  return Qnil;
-}
-
-VALUE set_memory_limit(int count, VALUE* values, VALUE) {
-  rb_check_arity(count, 1, 2);
-  int64_t bytes = 0;
-  if (!RB_INTEGER_TYPE_P(values[0])) {
-    raise(OF_TYPE_MISMATCH, "set_memory_limit: bytes must be Integer, got %" PRIsVALUE, type_description(values[0]));
-  }
-  if (!int64_of(values[0], &bytes)) {
-    raise(OF_INVALID_ARGUMENT, "set_memory_limit: bytes must fit into 64 bits, got a larger integer");
-  }
-  if (bytes < 0) {
-    raise(OF_INVALID_ARGUMENT, "set_memory_limit: bytes must not be negative, got %" PRIsVALUE, values[0]);
-  }
-  of_device device = device_argument("set_memory_limit", count > 1 ? values[1] : Qnil);
-  check(of_set_memory_limit(device, static_cast<uint64_t>(bytes)));
-  return Qnil;
-}
-
 }  // namespace
 
 of_device device_argument(const char* function, VALUE name) {
@@ -102,9 +73,6 @@ GvlReleased::~GvlReleased() { gvl_released = false; }
 
 void define_memory(VALUE module) {
   rb_define_singleton_method(module, "memory_stats", memory_stats, -1);
-  rb_define_singleton_method(module, "reset_peak_memory_stats", reset_peak_memory_stats, -1);
-  rb_define_singleton_method(module, "empty_cache", empty_cache, -1);
-  rb_define_singleton_method(module, "set_memory_limit", set_memory_limit, -1);
   of_set_memory_pressure_callback(on_memory_pressure, nullptr);
 }
 
