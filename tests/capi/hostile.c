@@ -1,5 +1,6 @@
 /* Passes invalid input of every kind to the C API. Each call must return an error status, must not end the process, and
  * must leave the library usable. Prints the number of checks; exits with 1 at the first failed check. */
+#include <oneflow/operator_library.h>
 #include <oneflow/operators.h>
 #include <stdint.h>
 #include <stdio.h>
