@@ -1,5 +1,6 @@
 #include "classes.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "class_table.h"
