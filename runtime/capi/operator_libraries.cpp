@@ -10,6 +10,7 @@
 
 #include "base/characters.h"
 #include "base/fork_safe.h"
+#include "base/shared_library.h"
 #include "capi/boundary.h"
 #include "library/contents.h"
 #include "library/table.h"
@@ -41,8 +42,10 @@ std::string real_path(const char* path) {
 // A library while it is loaded, which is closed if that fails.
 class Opened {
  public:
-  explicit Opened(const std::string& path) : path_(path), handle_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    if (!handle_) fail(OF_FILE_ERROR, "'%s' cannot be loaded: %s", printable(path).c_str(), dlerror());
+  explicit Opened(const std::string& path) : path_(path) {
+    std::string reason;
+    handle_ = load_shared_library(path, &reason);
+    if (!handle_) fail(OF_FILE_ERROR, "'%s' cannot be loaded: %s", printable(path).c_str(), reason.c_str());
   }
   Opened(const Opened&) = delete;
   Opened& operator=(const Opened&) = delete;

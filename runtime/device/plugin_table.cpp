@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/shared_library.h"
 
 namespace oneflow {
 namespace {
@@ -73,8 +74,9 @@ std::string find_defect(const of_device_table& table) {
 of_device_plugin_function open_plugin(const std::string& path) {
   // dlopen() searches the library path for a name without a slash, and opens the main program for an empty name.
   const std::string file = path.find('/') == std::string::npos ? "./" + path : path;
-  void* library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library) fail(OF_DEVICE_ERROR, "cannot load the device plugin %s: %s", path.c_str(), dlerror());
+  std::string reason;
+  void* library = load_shared_library(file, &reason);
+  if (!library) fail(OF_DEVICE_ERROR, "cannot load the device plugin %s: %s", path.c_str(), reason.c_str());
   void* symbol = dlsym(library, kSymbol);
   if (!symbol) {
     dlclose(library);

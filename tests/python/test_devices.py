@@ -143,10 +143,14 @@ except flow.DeviceError as error:
     assert done.stdout.endswith("there already is a device type 'far'\n")
 
 
-def test_a_library_that_is_not_a_plugin() -> None:
+def test_a_library_that_is_not_a_plugin(tmp_path: Path) -> None:
     for path in ("/nowhere/plugin.so", Path(flow.__file__), "", PLUGINS.parent / "lib" / "liboneflow.so"):
         with pytest.raises(flow.DeviceError):
             flow.load_device(path)
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(flow.DeviceError, match="pipe: it is not a regular file"):
+        flow.load_device(pipe)
     raises(flow.TypeMismatch, "load_device: path must be str or path, got int", lambda: flow.load_device(3))  # type: ignore[arg-type]
     raises(flow.InvalidArgument, "load_device: path must not have a null byte", lambda: flow.load_device("far.so\0"))
 

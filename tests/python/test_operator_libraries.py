@@ -116,6 +116,13 @@ def test_files_that_are_no_libraries_of_operators(folder: Path) -> None:
     broken.write_text("no library")
     with pytest.raises(flow.FileError, match=f"^load_library: '{broken}' cannot be loaded: "):
         flow.load_library(broken)
+    for wrong, word in ((None, "None"), (3, "int")):
+        text = f"load_library: path must be str or path, got {word}"
+        raises(flow.TypeMismatch, text, lambda wrong=wrong: flow.load_library(wrong))
+    pipe = folder / "pipe.so"
+    os.mkfifo(pipe)
+    text = f"load_library: '{pipe}' cannot be loaded: it is not a regular file"
+    raises(flow.FileError, text, lambda: flow.load_library(pipe))
     other = compiled("int x;", folder / "other.so")
     text = f"load_library: '{other}' is not a library of operators"
     raises(flow.Unsupported, text, lambda: flow.load_library(other))

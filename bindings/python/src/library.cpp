@@ -7,6 +7,7 @@
 #include "errors.h"
 #include "language.h"
 #include "library_function.h"
+#include "parameters.h"
 #include "tensor_parts.h"
 
 namespace oneflow::python {
@@ -14,9 +15,8 @@ namespace {
 
 constexpr char kOps[] = "oneflow_py.ops";
 
-const of_type kAnyValue = {OF_TYPE_VALUE, false, "any", nullptr, 0, nullptr, nullptr};
-const of_parameter kParameters[] = {{"path", &kAnyValue, true, false, OF_COLLECTS_NOTHING, nullptr}};
-const of_overload kOverload = {nullptr, kParameters, 1, 1, 1, nullptr, -1, -1, -1, -1, false, false, false};
+constexpr of_parameter kParameters[] = {required("path", kAnyType)};
+constexpr of_overload kOverload = hand_written(kParameters);
 const of_public_function kLoadLibrary = {"load_library", nullptr, &kOverload, 1, false};
 
 // Adds a function to a module.
