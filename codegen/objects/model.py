@@ -88,7 +88,7 @@ class Member:
     only_here: tuple[str, ...] = ()  # the parameters that promise variants lack
     is_property: bool = False
     by_hand: bool = False  # whether each language writes it: the record only declares it
-    of_tensors: bool = False  # whether it is a method of tensors; the tensor is the first parameter
+    of_tensors: bool = False  # whether it is a method of tensors
     is_overridable: bool = False  # whether the library calls the method of a subclass that overrides it
     is_async: bool = False  # whether this is the promise variant of a member
     setter: Member | None = None  # of a property
@@ -116,11 +116,6 @@ class Member:
     def has_receiver(self) -> bool:
         """Returns whether it is called on an object."""
         return bool(self.owner) and not self.is_create and not self.constant
-
-    @property
-    def as_called(self) -> Member:
-        """Returns the member as it is called: a method of tensors without the tensor."""
-        return replace(self, parameters=self.parameters[1:]) if self.of_tensors else self
 
     @property
     def promised(self) -> Member | None:

@@ -220,6 +220,8 @@ def _member(fields: Fields, owner: str, key: str) -> Member | None:
         raise fields.owner.bad("expected one of the keys 'calls', 'runs' and 'by_hand'")
     if key == "new" and owner and (name, str(result)) != (owner, SELF):
         raise fields.values[key].bad(f"expected the signature '{owner}(...) -> {SELF}'")
+    if work and key == "tensor_method":
+        raise fields.values["work"].bad("methods of tensors have no promise variants")
     if is_overridable and str(result).removesuffix("?") not in _RETURNED_BY_OVERRIDES:
         raise fields.values[key].bad(f"an overridable method returns one of {', '.join(_RETURNED_BY_OVERRIDES)}")
     member = Member(

@@ -8,7 +8,7 @@
 namespace oneflow::autograd {
 
 TensorRef Hook::apply(TensorRef grad) const {
-  if (is_removed_.load(std::memory_order_relaxed)) return grad;
+  if (is_removed()) return grad;
   of_tensor replaced = nullptr;
   if (const of_status status = function_(context_, to_handle(grad.get()), &replaced); status != OF_OK)
     throw Error(status, last_error(), last_error_is_complete());
@@ -21,7 +21,11 @@ TensorRef Hook::apply(TensorRef grad) const {
 }
 
 void Hooks::add(Ref<Hook> hook) {
+  std::vector<Ref<Hook>> removed;  // whose release may call the program, which it must not do under the lock
   const ObjectLock lock(this);
+  for (Ref<Hook>& each : hooks_)
+    if (each->is_removed()) removed.push_back(std::move(each));
+  std::erase_if(hooks_, [](const Ref<Hook>& each) { return !each; });
   hooks_.push_back(std::move(hook));
 }
 

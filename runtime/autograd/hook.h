@@ -20,6 +20,7 @@ class Hook final : public RefCounted<Hook> {
 
   // Returns what the hook makes of a gradient. Throws the hook's error.
   TensorRef apply(TensorRef grad) const;
+  bool is_removed() const { return is_removed_.load(std::memory_order_relaxed); }
   void remove() { is_removed_.store(true, std::memory_order_relaxed); }
 
   void destroy() noexcept {

@@ -23,8 +23,10 @@ struct HookFunction {
       if (language.look(context, value, &found) != OF_OK) throw Raised();
       if (found.kind == OF_DATA_NONE || found.kind == OF_DATA_ABSENT) return;
       if (found.kind != OF_DATA_TENSOR)
-        throw Error(OF_TYPE_MISMATCH, caller + ": a hook must return Tensor or " + language.nothing_word + ", got " +
-                                          language.type_name(context, value));
+        throw Error(OF_TYPE_MISMATCH,
+                    caller + ": a hook must return Tensor or " + language.nothing_word + ", got " +
+                        language.type_name(context, value),
+                    true);
       replaced = of_tensor_retain(found.as.tensor);
     });
     return replaced;
@@ -45,12 +47,12 @@ of_status call_hook(void* context, of_tensor grad, of_tensor* replaced) {
 
 }  // namespace
 
-// register_hook(tensor, hook)
-of_status register_hook(void*, const of_data* given, Results& results) {
-  auto function = std::make_unique<HookFunction>(HookFunction{results.method().name, given[1].as.function->function});
+// register_hook(hook), of a tensor
+of_status register_hook(void* self, const of_data* given, Results& results) {
+  auto function = std::make_unique<HookFunction>(HookFunction{results.method().name, given[0].as.function->function});
   of_hook hook = nullptr;
   check(of_tensor_add_hook(
-      given[0].as.tensor, call_hook, function.release(),
+      static_cast<of_tensor>(self), call_hook, function.release(),
       [](void* context) { delete static_cast<HookFunction*>(context); }, &hook));
   results.give(results.object("HookHandle", new Hook(hook)));
   return OF_OK;

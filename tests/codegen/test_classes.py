@@ -102,6 +102,7 @@ WRONG = [
     (ABOUT, ABOUT + "    overridable: true\n", "x.yaml:12:13: an overridable method returns one of None, bool, int, float, str, dtype, device, Tensor"),
     (ADD, ADD.replace('self"', 'int"\n    overridable: true'), "x.yaml:2:3: a class with overridable methods has a class of runtime/objects as its handle"),
     ("    calls: of_counter_count\n", "    calls: of_counter_count\n    overridable: true\n", "x.yaml:11:5: unknown key 'overridable'"),
+    ('- function: "add(', '- tensor_method: "plus(int amount=1) -> int"\n  calls: of_plus\n  work: always\n  summary: Adds.\n- function: "add(', "x.yaml:26:9: methods of tensors have no promise variants"),
     # names of parameters, fields and members
     ("{amount: how", "{amont: how", "x.yaml:15:17: unknown parameter 'amont'; did you mean 'amount'?"),
     (ABOUT, "    arguments: [amount]\n", "x.yaml:15:16: expected a mapping, got a list"),

@@ -503,6 +503,13 @@ def test_hooks() -> None:
     with pytest.raises(KeyError, match="from the hook"):
         (z * 2).sum().backward()
 
+    w = leaf([1.0])
+    with w.register_hook(lambda grad: "none"), pytest.raises(flow.TypeMismatch) as caught:  # type: ignore[arg-type, return-value]
+        (w * 2).sum().backward()
+    assert str(caught.value) == "register_hook: a hook must return Tensor or None, got str"
+    (w * 2).sum().backward()  # the end of the block has removed the hook
+    assert w.grad.tolist() == [2]
+
 
 class Cube(flow.autograd.Function):
     @staticmethod

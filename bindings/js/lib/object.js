@@ -10,7 +10,9 @@ const {findTensor, makeTensorOf} = require('./arrayLike');
 const devices = require('./devices');
 const {isArray} = require('./dtypes');
 const {isFloat} = require('./scalars');
-const {Tensor, describe, isPlainObject, isTensor, slotOf: slotOfTensor, wrapSlot} = require('./tensor');
+const {
+  Tensor, describe, isPlainObject, isTensor, liveSlot: liveTensor, slotOf: slotOfTensor, wrapSlot,
+} = require('./tensor');
 
 /** The key that the constructor requires to take a slot instead of arguments. */
 const KEY = Symbol('object');
@@ -310,11 +312,11 @@ native.setHost({
   wrapObject,
 });
 
-/** Adds a method to tensors: `callWith` gets the tensor and the arguments in an array. */
-function addTensorMethod(name, callWith) {
+/** Adds the method at a position of the table to tensors. */
+function addTensorMethod(name, method) {
   const methods = {
     [name](...args) {
-      return callWith([this, ...args]);
+      return native.invoke(method, liveTensor(this, name), ...args);
     },
   };
   Object.defineProperty(Tensor.prototype, name, {value: methods[name], writable: true, configurable: true});

@@ -75,7 +75,12 @@ class Environment {
   of_expression expression(int64_t slot) const { return static_cast<of_expression>(handle(slot, EXPRESSION)); }
   // Returns the object of a class in a slot, or NULL.
   void* object(int64_t slot) const;
-  // Returns its class, or NULL.
+  // Returns that, or the tensor in a slot, or NULL.
+  void* receiver(int64_t slot) const {
+    void* found = object(slot);
+    return found != nullptr ? found : get(slot);
+  }
+  // Returns the class of an object, or NULL.
   const of_class* class_of(int64_t slot) const;
   of_generator generator(int64_t slot) const { return static_cast<of_generator>(object(slot)); }
   // Returns a number that changes when a slot is released.

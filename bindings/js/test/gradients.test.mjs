@@ -190,6 +190,10 @@ test('hooks', () => {
     throw new RangeError('from the hook');
   });
   assert.throws(() => sum(x.mul(3)).backward(), {name: 'RangeError', message: 'from the hook'});
+  const y = leaf(2);
+  y.registerHook(() => 'none');
+  const message = 'registerHook: a hook must return Tensor or nothing, got string';
+  assert.throws(() => sum(y.mul(3)).backward(), {name: 'TypeMismatch', message});
 });
 
 test('checkpoint calls the function again', () => {

@@ -235,6 +235,10 @@ class GradientsTest < OneFlowTest
     hook.remove
     x.register_hook { |_| raise ArgumentError, "from the hook" }
     assert_equal "from the hook", assert_raises(ArgumentError) { (x * 3).sum.backward }.message
+    y = leaf(2.0)
+    y.register_hook { |_| "none" }
+    text = "register_hook: a hook must return Tensor or nil, got String"
+    assert_equal text, assert_raises(OneFlow::TypeMismatch) { (y * 3).sum.backward }.message
   end
 
   def test_checkpoint

@@ -197,7 +197,6 @@ class JsClasses:
 
     def signature(self, member: Member) -> str:
         """Returns the signature of a member as the manual shows it."""
-        member = member.as_called
         path = self.words.path(member)
         if member.is_property:
             return f"{path}: {self.result(member)}"

@@ -80,7 +80,7 @@ class PythonClasses:
         """Returns the initializer of a MethodRecord."""
         name = self.name(member)
         receiver = ["$self"] if member.has_receiver or member.is_create or member.of_tensors else []
-        parameters = [*receiver, *self._plain(member.as_called)]
+        parameters = [*receiver, *self._plain(member)]
         text = f"{name}({', '.join(parameters)})\n--\n\n{self.about(member)}"
         if member.is_property:
             text = self.say(member.summary)
@@ -194,7 +194,6 @@ class PythonClasses:
 
     def signature(self, member: Member) -> str:
         """Returns the signature of a member as the manual shows it."""
-        member = member.as_called
         path = self.words.path(member).removesuffix(".__call__")
         if member.is_property:
             return f"{path}: {self._result(member)}"

@@ -161,7 +161,6 @@ class RubyClasses:
 
     def signature(self, member: Member) -> str:
         """Returns the signature of a member as the manual shows it."""
-        member = member.as_called
         path = self.words.path(member)
         parameters, tail = self._parts(member)
         if not parameters and "{" not in tail:

@@ -22,7 +22,7 @@ BoundCall bind(const Call& call, const MethodRecord& record, CallContext& contex
   std::vector<of_native> values;
   for (size_t i = first; i < call.Length(); ++i) values.push_back(static_cast<napi_value>(call[i]));
   of_bound_call bound = nullptr;
-  check_call(environment, of_bind(&record.method, &javascript, &context, environment.object(call.integer(1)),
+  check_call(environment, of_bind(&record.method, &javascript, &context, environment.receiver(call.integer(1)),
                                   values.data(), values.size(), nullptr, 0, &bound));
   return {bound, of_bound_call_release};
 }

@@ -91,6 +91,7 @@ class Call {
 
 // Returns the handle of the receiver of a method; raises and returns NULL if __init__ has not run.
 void* handle_of_receiver(const MethodRecord& record, PyObject* self) {
+  if (is_tensor(self)) return handle_of(self);
   if (cast(self)->handle == nullptr)
     raise(OF_INVALID_ARGUMENT,
           std::string(record.name) + ": __init__ of the class " + type_of(self)->record->name + " has not been called");
@@ -407,10 +408,7 @@ PyObject* call_method(const MethodRecord& record, PyObject* self, PyObject* cons
                       PyObject* keywords) {
   for (const FunctionOfRecord& each : function_of_records)
     if (each.method == &record) self = each.constant != nullptr ? constants()[each.constant] : nullptr;
-  if (self == nullptr || !is_tensor(self)) return call_bound(record, self, args, count, keywords);
-  std::vector<PyObject*> all(args, args + count + (keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0));
-  all.insert(all.begin(), self);
-  return call_bound(record, nullptr, all.data(), count + 1, keywords);
+  return call_bound(record, self, args, count, keywords);
 }
 
 std::vector<PyMethodDef> methods_of_tensors() {

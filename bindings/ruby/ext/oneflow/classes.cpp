@@ -310,19 +310,6 @@ VALUE define_record(VALUE module, const RecordRecord& record) {
   return defined;
 }
 
-// Calls a method of a tensor, which is the first argument.
-VALUE call_of_tensor(const MethodRecord& record, int count, VALUE* values, VALUE tensor) {
-  VALUE memory;
-  VALUE* all = ALLOCV_N(VALUE, memory, static_cast<size_t>(count) + 1);
-  all[0] = tensor;
-  std::copy_n(values, count, all + 1);
-  Finish finish = {&record, run(record, nullptr, count + 1, all), Qnil};
-  const VALUE argument = reinterpret_cast<VALUE>(&finish);
-  const VALUE result = rb_ensure(convert_result, argument, release_call, argument);
-  ALLOCV_END(memory);
-  return result;
-}
-
 }  // namespace
 
 bool is_object(VALUE value) { return rb_typeddata_is_kind_of(value, &object_type) != 0; }
@@ -363,8 +350,7 @@ VALUE call_method(const MethodRecord& record, int count, VALUE* values, VALUE se
     self = each.constant >= 0 ? constant_at(static_cast<size_t>(each.constant)) : Qnil;
     is_function = true;
   }
-  if (is_tensor(self)) return call_of_tensor(record, count, values, self);
-  void* handle = nullptr;
+  void* handle = is_tensor(self) ? handle_of(self) : nullptr;
   if (is_object(self)) {
     const Object& object = own_of(self);
     handle = object.handle;
