@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "base/error.h"
-#include "capi/boundary.h"
 #include "objects/binder.h"
+#include "objects/guard.h"
 #include "objects/results.h"
 
 using namespace oneflow;
@@ -71,19 +71,13 @@ of_implementation of_implementation_find(const char* name) { return name ? find(
 of_status of_bind(const of_method* method, const of_language* language, void* context, void* self,
                   const of_native* values, size_t count, const char* const* names, size_t name_count,
                   of_bound_call* result) {
-  bool has_raised = false;
-  const of_status status = guard([&] {
+  return guard_language([&] {
     auto call = std::make_unique<of_bound_call_object>(*method, *language, context, self);
-    try {
-      Binder binder(method->name, {method->parameters, method->parameter_count}, *language, context, call->store);
-      call->arguments = binder.bind({{values, count}, {names, name_count}, values + count});
-      binder.require_accepted();
-      *result = call.release();
-    } catch (const Raised&) {
-      has_raised = true;
-    }
+    Binder binder(method->name, {method->parameters, method->parameter_count}, *language, context, call->store);
+    call->arguments = binder.bind({{values, count}, {names, name_count}, values + count});
+    binder.require_accepted();
+    *result = call.release();
   });
-  return has_raised ? OF_INTERRUPTED : status;
 }
 
 of_status of_bound_call_keep(of_bound_call call, const of_class* object) {

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "capi/boundary.h"
 #include "objects/binder.h"
+#include "objects/guard.h"
 #include "objects/language.h"
 #include "objects/values.h"
 
@@ -187,20 +187,6 @@ class Call {
   int32_t rank_ = -1;  // of the overload that got furthest, with its refusal
   Refusal refusal_;
 };
-
-// Runs `work`, which may throw Raised.
-template <class Work>
-of_status guard_language(const Work& work) {
-  bool has_raised = false;
-  const of_status status = guard([&] {
-    try {
-      work();
-    } catch (const Raised&) {
-      has_raised = true;
-    }
-  });
-  return has_raised ? OF_INTERRUPTED : status;
-}
 
 }  // namespace
 

@@ -1,8 +1,8 @@
 #include "objects/hook.h"
 
 #include "base/error.h"
-#include "capi/boundary.h"
 #include "objects/function.h"
+#include "objects/guard.h"
 #include "objects/results.h"
 
 namespace oneflow::objects {
@@ -34,15 +34,7 @@ struct HookFunction {
 };
 
 of_status call_hook(void* context, of_tensor grad, of_tensor* replaced) {
-  bool has_raised = false;
-  const of_status status = guard([&] {
-    try {
-      *replaced = static_cast<const HookFunction*>(context)->call(grad);
-    } catch (const Raised&) {
-      has_raised = true;
-    }
-  });
-  return has_raised ? of_fail(OF_INTERRUPTED, "a hook has raised an exception") : status;
+  return guard_language([&] { *replaced = static_cast<const HookFunction*>(context)->call(grad); });
 }
 
 }  // namespace

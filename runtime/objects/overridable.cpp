@@ -1,7 +1,7 @@
 #include "objects/overridable.h"
 
-#include "capi/boundary.h"
 #include "objects/binder.h"
+#include "objects/guard.h"
 #include "objects/results.h"
 
 namespace oneflow::objects {
@@ -35,16 +35,10 @@ using namespace oneflow::objects;
 
 of_status of_override(const of_class* object_class, void* object, const of_method* method, const of_language* language,
                       void* context, of_native function) {
-  bool has_raised = false;
-  const of_status status = guard([&] {
+  return guard_language([&] {
     if (object_class->override_method == nullptr)
       fail(OF_UNSUPPORTED, "%s: the methods of %s cannot be overridden", method->name, object_class->name);
-    try {
-      of_function_object held{std::make_shared<const Function>(*language, context, function)};
-      object_class->override_method(object, method, &held);
-    } catch (const Raised&) {
-      has_raised = true;
-    }
+    of_function_object held{std::make_shared<const Function>(*language, context, function)};
+    object_class->override_method(object, method, &held);
   });
-  return has_raised ? OF_INTERRUPTED : status;
 }
