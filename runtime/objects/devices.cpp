@@ -1,5 +1,6 @@
 // Devices and their memory.
 #include "objects/results.h"
+#include "objects/values.h"
 
 namespace oneflow::objects {
 
@@ -7,8 +8,7 @@ namespace oneflow::objects {
 of_status set_memory_limit(void*, const of_data* given, Results& results) {
   const int64_t bytes = given[0].as.integer;
   if (bytes < 0) results.fail(OF_INVALID_ARGUMENT, "bytes must not be negative, got " + std::to_string(bytes));
-  const of_device device = given[1].kind == OF_DATA_DEVICE ? given[1].as.device : of_default_device();
-  return of_set_memory_limit(device, static_cast<uint64_t>(bytes));
+  return of_set_memory_limit(device_or_default(given[1]), static_cast<uint64_t>(bytes));
 }
 
 of_status reset_fallbacks(void*, const of_data*, Results&) {

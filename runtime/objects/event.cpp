@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "objects/results.h"
 #include "objects/stream.h"
+#include "objects/values.h"
 
 namespace oneflow::objects {
 namespace {
@@ -25,8 +26,7 @@ Event::~Event() { of_event_destroy(event); }
 
 // Event(device, enable_timing)
 of_status event_create(void*, const of_data* given, Results& results) {
-  const of_device device = given[0].kind == OF_DATA_DEVICE ? given[0].as.device : of_default_device();
-  results.give(results.object("Event", new Event(device, given[1].as.boolean)));
+  results.give(results.object("Event", new Event(device_or_default(given[0]), given[1].as.boolean)));
   return OF_OK;
 }
 

@@ -2,6 +2,7 @@
 
 #include "objects/handle.h"
 #include "objects/nested.h"
+#include "objects/values.h"
 
 namespace oneflow::objects {
 
@@ -29,7 +30,7 @@ of_status file_load(void*, const of_data* given, Results& results) {
 
 of_read_options read_options(const of_data& device, const of_data& mmap) {
   auto options = sized<of_read_options>();
-  options.device = device.kind == OF_DATA_DEVICE ? device.as.device : of_default_device();
+  options.device = device_or_default(device);
   options.share = mmap.as.boolean;
   return options;
 }

@@ -8,6 +8,7 @@
 #include "base/fork_safe.h"
 #include "objects/event.h"
 #include "objects/results.h"
+#include "objects/values.h"
 
 namespace oneflow::objects {
 namespace {
@@ -33,10 +34,6 @@ of_device device_of(of_stream stream) {
   of_device device{};
   check(of_stream_get_device(stream, &device));
   return device;
-}
-
-of_device device_argument(const of_data& given) {
-  return given.kind == OF_DATA_DEVICE ? given.as.device : of_default_device();
 }
 
 of_stream current_of(of_device device) {
@@ -91,7 +88,7 @@ thread_local std::vector<Block> blocks;
 }  // namespace
 
 of_status stream_create(void*, const of_data* given, Results& results) {
-  const of_device device = device_argument(given[0]);
+  const of_device device = device_or_default(given[0]);
   of_stream stream{};
   if (!take_free(device, &stream)) check(of_stream_create(device, &stream));
   const auto loan = std::make_shared<StreamLoan>(device, stream);
@@ -164,12 +161,12 @@ of_status stream_record_event(void* self, const of_data* given, Results& results
 }
 
 of_status current_stream(void*, const of_data* given, Results& results) {
-  give_stream(current_of(device_argument(given[0])), results);
+  give_stream(current_of(device_or_default(given[0])), results);
   return OF_OK;
 }
 
 of_status default_stream(void*, const of_data* given, Results& results) {
-  const of_device device = device_argument(given[0]);
+  const of_device device = device_or_default(given[0]);
   const of_stream before = current_of(device);
   check(of_stream_set_current(device, {0}));
   const of_stream found = current_of(device);
