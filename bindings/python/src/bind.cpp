@@ -13,6 +13,16 @@ PyObject* refuse_new(PyTypeObject* type, PyObject*, PyObject*) {
                       object.attr("__name__").ptr());
 }
 
+nb::object path_bytes(const char* function, nb::handle path) {
+  PyObject* bytes = nullptr;
+  if (PyUnicode_FSConverter(path.ptr(), &bytes) != 0) return take(bytes);
+  const nb::python_error error;
+  if (error.matches(PyExc_ValueError) && !error.matches(PyExc_UnicodeError))
+    fail(OF_INVALID_ARGUMENT, std::string(function) + ": path must not have a null byte");
+  if (!error.matches(PyExc_TypeError)) throw error;
+  fail(OF_TYPE_MISMATCH, std::string(function) + ": path must be str or path, got " + type_name(path.ptr()));
+}
+
 PyTypeObject* seal_class(nb::handle type, PyObject* module) {
   auto* object = reinterpret_cast<PyTypeObject*>(type.ptr());
   nb::delattr(type, "__init__");  // nanobind's, which refuses all objects

@@ -64,6 +64,10 @@ inline nb::object take(PyObject* owned) {
   return nb::steal(owned);
 }
 
+// Returns the path of a file, a str or what os.fspath() takes, as bytes. Throws TypeMismatch for other objects, and
+// InvalidArgument for a null byte. `function` appears in the error text.
+nb::object path_bytes(const char* function, nb::handle path);
+
 // Calls `work` and returns its result as a new reference, None for a status of success. Returns NULL with an exception
 // if it throws, or if the status is that of a failure.
 template <class Work>

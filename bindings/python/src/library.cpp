@@ -4,10 +4,8 @@
 
 #include <string>
 
-#include "errors.h"
-#include "language.h"
+#include "bind.h"
 #include "library_function.h"
-#include "parameters.h"
 #include "tensor_parts.h"
 
 namespace oneflow::python {
@@ -15,9 +13,8 @@ namespace {
 
 constexpr char kOps[] = "oneflow_py.ops";
 
-constexpr of_parameter kParameters[] = {required("path", kAnyType)};
-constexpr of_overload kOverload = hand_written(kParameters);
-const of_public_function kLoadLibrary = {"load_library", nullptr, &kOverload, 1, false};
+constexpr of_parameter kPath[] = {required("path", kAnyType)};
+const Function kLoadFunction("load_library", kPath);
 
 // Adds a function to a module.
 bool add_function(PyObject* module, const char* name, const of_library_function& record, of_manner manner) {
@@ -48,51 +45,24 @@ PyObject* module_of(const of_operator_library& library) {
   return module.release();
 }
 
-// Returns a path as bytes; raises and returns NULL for other values, and for one with a null byte.
-PyObject* path_bytes(PyObject* given) {
-  PyObject* path = nullptr;
-  if (PyUnicode_FSConverter(given, &path) != 0) return path;
-  if (PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_UnicodeError)) {
-    PyErr_Clear();
-    return raise(OF_INVALID_ARGUMENT, "load_library: path must not have a null byte");
-  }
-  if (!PyErr_ExceptionMatches(PyExc_TypeError)) return nullptr;
-  PyErr_Clear();
-  return raise(OF_TYPE_MISMATCH, "load_library: path must be str or path, got " + type_name(given));
-}
-
-PyObject* load_library(PyObject*, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
-  CallContext context;
-  context.names = keywords;
-  std::vector<const char*> names;
-  for (Py_ssize_t i = 0; keywords != nullptr && i < PyTuple_GET_SIZE(keywords); ++i)
-    names.push_back(PyUnicode_AsUTF8(PyTuple_GET_ITEM(keywords, i)));
-  PyErr_Clear();  // of a name that is no valid text, which the binder reports
-  const std::vector<of_native> values(args, args + count + static_cast<Py_ssize_t>(names.size()));
-  of_arguments* arguments = nullptr;
-  if (!check(of_bind_function(&kLoadLibrary, OF_CALLED_AS_FUNCTION, &python_language, &context, values.data(),
-                              static_cast<size_t>(count), names.data(), names.size(), &arguments)))
-    return nullptr;
-  PyObject* given = static_cast<PyObject*>(arguments->natives[0]);
-  of_arguments_release(arguments);
-  const Ref path(path_bytes(given));
-  if (!path) return nullptr;
-  const char* text = PyBytes_AS_STRING(path.get());
+nb::object load_library(nb::handle given) {
+  const nb::object path = path_bytes("load_library", given);
   const of_operator_library* library = nullptr;
-  const of_status status = run_unlocked([&] { return of_load_library(text, &library); });
-  return check(status) ? module_of(*library) : nullptr;
+  require(run_unlocked([&] { return of_load_library(PyBytes_AS_STRING(path.ptr()), &library); }));
+  return take(module_of(*library));
 }
 
 }  // namespace
 
 bool add_libraries(PyObject* module) {
   static PyMethodDef functions[] = {
-      fast_method("load_library", load_library,
-                  "load_library(path)\n--\n\n"
-                  "Loads a library of operators, and returns the module with its functions, which is also an\n"
-                  "attribute of `ops`.\n\n"
-                  "Raises FileError for a file that cannot be loaded, and Unsupported for one that is no library\n"
-                  "of operators, that was built for another version, or whose namespace another library has."),
+      bound<load_library, kLoadFunction>(
+          "load_library",
+          "load_library(path)\n--\n\n"
+          "Loads a library of operators, and returns the module with its functions, which is also an\n"
+          "attribute of `ops`.\n\n"
+          "Raises FileError for a file that cannot be loaded, and Unsupported for one that is not a library\n"
+          "of operators, that was built for another version, or whose namespace another library has."),
       {nullptr, nullptr, 0, nullptr}};
   const Ref ops = Ref::borrow(PyImport_AddModule(kOps));
   return ops && PyModule_SetDocString(ops.get(), "The libraries of operators that load_library() has loaded.") == 0 &&

@@ -54,18 +54,8 @@ constexpr of_parameter kPath[] = {required("path", kAnyType)};
 const Function kLoadFunction("load_device", kPath);
 
 of_status load_device(nb::handle given) {
-  PyObject* path = nullptr;
-  if (PyUnicode_FSConverter(given.ptr(), &path) == 0) {
-    nb::python_error error;
-    if (error.matches(PyExc_ValueError) && !error.matches(PyExc_UnicodeError)) {
-      fail(OF_INVALID_ARGUMENT, "load_device: path must not have a null byte");
-    }
-    if (!error.matches(PyExc_TypeError)) throw error;
-    fail(OF_TYPE_MISMATCH, "load_device: path must be str or path, got " + type_name(given.ptr()));
-  }
-  const nb::object owned = take(path);
-  const char* text = PyBytes_AS_STRING(path);
-  return run_unlocked([=] { return of_load_device(text); });
+  const nb::object path = path_bytes("load_device", given);
+  return run_unlocked([text = PyBytes_AS_STRING(path.ptr())] { return of_load_device(text); });
 }
 
 }  // namespace

@@ -96,6 +96,17 @@ bool range_of(VALUE value, rb_arithmetic_sequence_components_t* range) {
   return may_be && rb_arithmetic_sequence_extract(value, range);
 }
 
+const char* path_of(const char* function, VALUE* path) {
+  if (!RB_TYPE_P(*path, T_STRING) && !rb_respond_to(*path, rb_intern("to_path"))) {
+    raise(OF_TYPE_MISMATCH, "%s: path must be String or Pathname, got %" PRIsVALUE, function, type_description(*path));
+  }
+  if (RB_TYPE_P(*path, T_STRING) && has_null_byte(*path)) {
+    raise(OF_INVALID_ARGUMENT, "%s: path must not have a null byte", function);
+  }
+  FilePathValue(*path);
+  return StringValueCStr(*path);
+}
+
 const char* name_of(const char* function, const char* argument, VALUE* name) {
   return convert(function, argument, kStringType, *name, name).as.text;
 }

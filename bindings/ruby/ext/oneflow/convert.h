@@ -37,6 +37,11 @@ bool is_real(VALUE value);
 // UTF-8. `function` and `argument` appear in the error text.
 const char* name_of(const char* function, const char* argument, VALUE* name);
 
+// Returns the characters of the path of a file, a String or what has `to_path`, and sets `*path` to a String that owns
+// them. Raises TypeMismatch for other objects, and InvalidArgument for a null byte. `function` appears in the error
+// text.
+const char* path_of(const char* function, VALUE* path);
+
 // Looks up a dtype or a device by its name: a Symbol, a String or a Device. Raises TypeMismatch for other objects, and
 // for an unknown name InvalidArgument (dtype) or DeviceError (device). `function` and `argument` appear in the error
 // text.

@@ -67,14 +67,8 @@ VALUE set_default_device(VALUE, VALUE name) {
 }
 
 VALUE load_device(VALUE, VALUE path) {
-  if (!RB_TYPE_P(path, T_STRING) && !rb_respond_to(path, rb_intern("to_path"))) {
-    raise(OF_TYPE_MISMATCH, "load_device: path must be String or Pathname, got %" PRIsVALUE, type_description(path));
-  }
-  if (RB_TYPE_P(path, T_STRING) && has_null_byte(path)) {
-    raise(OF_INVALID_ARGUMENT, "load_device: path must not have a null byte");
-  }
-  FilePathValue(path);
-  check(of_load_device(StringValueCStr(path)));
+  check(of_load_device(path_of("load_device", &path)));
+  RB_GC_GUARD(path);
   return Qnil;
 }
 

@@ -84,14 +84,7 @@ const Library* define_module(const of_operator_library* info) {
 }
 
 VALUE load_library(VALUE, VALUE path) {
-  if (!RB_TYPE_P(path, T_STRING) && !rb_respond_to(path, rb_intern("to_path"))) {
-    raise(OF_TYPE_MISMATCH, "load_library: path must be String or Pathname, got %" PRIsVALUE, type_description(path));
-  }
-  if (RB_TYPE_P(path, T_STRING) && has_null_byte(path)) {
-    raise(OF_INVALID_ARGUMENT, "load_library: path must not have a null byte");
-  }
-  FilePathValue(path);
-  const char* file = StringValueCStr(path);
+  const char* file = path_of("load_library", &path);
   const of_operator_library* info = nullptr;
   check(run_native(true, [&] { return of_load_library(file, &info); }));
   RB_GC_GUARD(path);
