@@ -67,7 +67,7 @@ class Examples(ABC):
                 case ast.Expr(value=value):
                     yield Line(self.statement(self._value(value)))
                 case _:
-                    raise TextError(f"'{ast.unparse(statement)}' is no line of an example")
+                    raise TextError(f"'{ast.unparse(statement)}' is not a line of an example")
 
     @abstractmethod
     def assignment(self, name: str, value: str) -> str:
@@ -117,7 +117,7 @@ class Examples(ABC):
             case ast.Call(func=function, args=args, keywords=keywords):
                 named = {each.arg: each.value for each in keywords if each.arg}
                 return self._call(function, args, named)
-        raise TextError(f"'{ast.unparse(node)}' is no value of an example")
+        raise TextError(f"'{ast.unparse(node)}' is not a value of an example")
 
     def _call(self, function: ast.expr, args: list[ast.expr], named: Mapping[str, ast.expr]) -> str:
         member = self._function(function)

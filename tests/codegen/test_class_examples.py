@@ -43,8 +43,8 @@ def test_each_language_writes_a_program_in_its_own_way() -> None:
     ("program", "text"),
     [
         ("nothing(1)", "'nothing' is neither a function nor an operator"),
-        ("for x in y: x", "'for x in y:\n    x' is no line of an example"),
-        ("x = {1, 2}", "'{1, 2}' is no value of an example"),
+        ("for x in y: x", "'for x in y:\n    x' is not a line of an example"),
+        ("x = {1, 2}", "'{1, 2}' is not a value of an example"),
     ],
 )
 def test_mistakes(program: str, text: str) -> None:

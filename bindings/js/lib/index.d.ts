@@ -791,8 +791,8 @@ export const ops: Readonly<Record<string, any>>;
  * Loads a library of operators, and returns the object with its functions. Its type is that of the declarations beside
  * the library: `flow.loadLibrary<typeof import('./my_ops')>('my_ops.so')`.
  * @throws FileError for a file that cannot be loaded
- * @throws Unsupported for one that is no library of operators, that was built for another version, or whose namespace
- *     another library has
+ * @throws Unsupported for one that is not a library of operators, that was built for another version, or whose
+ *     namespace another library has
  */
 export function loadLibrary<Library = any>(path: string): Library;
 

@@ -45,7 +45,7 @@ typedef struct of_operator_library {
 } of_operator_library;
 
 /* Loads a library of operators, after which of_op_find() finds them. Loading it again changes nothing. `library` may be
- * NULL. Fails with FileError for a file that cannot be loaded, and with Unsupported for one that is no library of
+ * NULL. Fails with FileError for a file that cannot be loaded, and with Unsupported for one that is not a library of
  * operators, that was built for another version of oneflow, or whose namespace another library has. Threads may load
  * libraries at the same time. */
 OF_API of_status of_load_library(const char* path, const of_operator_library** library);

@@ -26,7 +26,7 @@ struct ClassRecord {
   bool is_shared;                 // whether Ractors may share objects
   const MethodRecord* get_state;  // copies have the state of the original; NULL: there are no copies
   const MethodRecord* set_state;
-  const MethodRecord* enter;  // a block gets an object between the two; NULL: it is no context of blocks
+  const MethodRecord* enter;  // what runs before and after a block that gets an object; NULL: none
   const MethodRecord* leave;
   bool needs_block;          // whether functions that make objects take a block; they return the object
   const MethodRecord* keys;  // of an object that is a map; NULL for others
