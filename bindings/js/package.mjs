@@ -16,7 +16,7 @@ const here = fileURLToPath(new URL('.', import.meta.url));
 const payload = path.join(BUILD, 'payload');
 const stage = fs.mkdtempSync(path.join(os.tmpdir(), 'oneflow-js-'));
 
-const {platformName} = createRequire(import.meta.url)('./lib/platform.js');
+const {platformName} = createRequire(import.meta.url)('./lib/addon/platform.js');
 // Tests of upgrades make packages of another version.
 const version = process.env.ONEFLOW_VERSION ?? fs.readFileSync(path.join(here, '..', '..', 'VERSION'), 'utf8').trim();
 const source = JSON.parse(fs.readFileSync(path.join(here, 'package.json'), 'utf8'));
@@ -97,7 +97,7 @@ function makePlatform() {
     name,
     description: purpose,
     main: namesIn(path.join(payload, 'js'))[0],
-    // lib/native.js compares them before it loads the addon.
+    // lib/addon/native.js compares them before it loads the addon.
     sizes: Object.fromEntries(namesIn(folder).map((file) => [file, fs.statSync(path.join(folder, file)).size])),
   });
   complete(folder, description, `# ${name}\n\n${purpose}. \`npm install ${source.name}\` brings it.\n`);

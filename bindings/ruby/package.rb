@@ -70,7 +70,7 @@ class GemPackager
 
   def source_gem(stage)
     stage_front_end(stage)
-    copy("ext/oneflow/*.{cpp,h,rb}", HERE, stage)
+    copy("ext/oneflow/**/*.{cpp,h,rb}", HERE, stage)
     copy("*.cpp", File.join(HERE, "generated"), File.join(stage, "ext/oneflow"))
     copy(RuntimeSources.files(ROOT), ROOT, stage)
     specification(stage)

@@ -3,10 +3,10 @@
 /** Devices: their names, properties and memory. */
 
 const util = require('node:util');
-const native = require('./native');
+const native = require('./addon/native');
 const {words} = require('../generated/functions');
 const {makeError, refuseNullByte, rewording} = require('./errors');
-const {describe} = require('./tensor');
+const {describe} = require('./tensor/tensor');
 
 /** The addon's number of the host device, as native.parseDevice('cpu:0') returns it: the memory of arrays is there. */
 const HOST = 0;

@@ -2,7 +2,7 @@
 
 /** The error classes with their base classes, and the translation of the runtime's error messages to JavaScript. */
 
-const native = require('./native');
+const native = require('./addon/native');
 const {words} = require('../generated/functions');
 
 const BRAND = Symbol('oneflow error');

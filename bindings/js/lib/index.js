@@ -3,31 +3,31 @@
 /** The entry point: the object that `require('oneflow-js')` returns. */
 
 const util = require('node:util');
-const native = require('./native');
-require('./garbage');
-const dtypes = require('./dtypes');
+const native = require('./addon/native');
+require('./addon/garbage');
+const dtypes = require('./tensor/dtypes');
 const {errorClasses, makeError} = require('./errors');
 const devices = require('./devices');
 const classes = require('../generated/classes');
 const settings = require('./settings');
-const gradients = require('./autograd');
-const extension = require('./extension');
-const operatorLibrary = require('./operatorLibrary');
-const {gradcheck} = require('./gradcheck');
-const {makeTensor} = require('./create');
-const {allclose, equal, installComparisons} = require('./comparison');
-const {installConversions} = require('./conversions');
-const {at, set} = require('./indexing');
-const {installElsewhere} = require('./elsewhere');
-const {einsumPath, einsumExpression} = require('./expression');
-const {functionsByName, installMethods} = require('./operators');
-const {setPrintOptions, toText} = require('./printing');
-require('./additions');
-const reading = require('./read');
-const {Float} = require('./scalars');
+const gradients = require('./gradients/autograd');
+const extension = require('./extensions/extension');
+const operatorLibrary = require('./extensions/operatorLibrary');
+const {gradcheck} = require('./gradients/gradcheck');
+const {makeTensor} = require('./tensor/create');
+const {allclose, equal, installComparisons} = require('./tensor/comparison');
+const {installConversions} = require('./tensor/conversions');
+const {at, set} = require('./tensor/indexing');
+const {installElsewhere} = require('./tensor/elsewhere');
+const {einsumPath, einsumExpression} = require('./calls/expression');
+const {functionsByName, installMethods} = require('./calls/operators');
+const {setPrintOptions, toText} = require('./tensor/printing');
+require('./classes/additions');
+const reading = require('./tensor/read');
+const {Float} = require('./calls/scalars');
 const {
   Tensor, tidy, keep, isTensor, isPlainObject, liveSlot, describe, wrongReceiver,
-} = require('./tensor');
+} = require('./tensor/tensor');
 
 /** Checks the options of toArray() or item() and returns them as `{bigint}`. Throws TypeMismatch. */
 function bigintOption(method, options = {}) {

@@ -2,10 +2,10 @@
 
 /** Settings of the whole library: the default dtype, options. */
 
-const native = require('./native');
-const dtypes = require('./dtypes');
+const native = require('./addon/native');
+const dtypes = require('./tensor/dtypes');
 const {makeError, refuseNullByte, rewording} = require('./errors');
-const {describe} = require('./tensor');
+const {describe} = require('./tensor/tensor');
 
 /** Returns the value of an argument if `fits`; otherwise throws the TypeMismatch that all front ends share. */
 function need(method, name, expected, fits, value) {

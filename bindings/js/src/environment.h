@@ -19,9 +19,9 @@
 #include <memory>
 #include <vector>
 
+#include "calls/workers.h"
 #include "classes/host.h"
 #include "collector.h"
-#include "workers.h"
 
 namespace oneflow::node {
 

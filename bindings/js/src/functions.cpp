@@ -2,7 +2,7 @@
 
 #include <new>
 
-#include "arguments.h"
+#include "calls/arguments.h"
 
 namespace oneflow::node {
 namespace {

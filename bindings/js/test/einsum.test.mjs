@@ -10,7 +10,7 @@ import {setImmediate} from 'node:timers/promises';
 import {inspect} from 'node:util';
 import {Worker} from 'node:worker_threads';
 import flow from 'oneflow-js';
-import native from '../lib/native.js';
+import native from '../lib/addon/native.js';
 import {agree, checkFailure, checkMemoryIsReported, failure} from './support.mjs';
 
 const [A, B] = [[[1, 2, 3], [4, 5, 6]], [[1, 0, 2, 1], [0, 1, 1, 3], [2, 2, 0, 1]]];

@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 
-import platform from '../lib/platform.js';
+import platform from '../lib/addon/platform.js';
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 export const packages = path.join(root, 'dist', 'js');

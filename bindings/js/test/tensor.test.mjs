@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import {test} from 'node:test';
 import util from 'node:util';
 import flow from 'oneflow-js';
-import dtypes from '../lib/dtypes.js';
+import dtypes from '../lib/tensor/dtypes.js';
 import {checkFailure, runAlone} from './support.mjs';
 
 test('numbers make float32, BigInts int64, booleans bool', () => {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import flow from 'oneflow-js';
 import table from '../generated/functions.js';
-import dtypes from '../lib/dtypes.js';
+import dtypes from '../lib/tensor/dtypes.js';
 import {agree} from './support.mjs';
 
 const folder = new URL('../../../tests/generated/vectors/', import.meta.url);

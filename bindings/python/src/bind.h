@@ -17,12 +17,12 @@
 #include <tuple>
 #include <type_traits>
 
-#include "binding.h"
-#include "device.h"
-#include "dtype.h"
+#include "calls/binding.h"
+#include "devices/device.h"
 #include "errors.h"
-#include "tensor.h"
-#include "tensor_parts.h"
+#include "tensor/dtype.h"
+#include "tensor/tensor.h"
+#include "tensor/tensor_parts.h"
 
 namespace oneflow::python {
 

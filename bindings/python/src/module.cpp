@@ -7,14 +7,14 @@
 #include <numbers>
 
 #include "bind.h"
+#include "calls/operators.h"
 #include "classes/classes.h"
-#include "device.h"
-#include "dtype.h"
+#include "devices/device.h"
 #include "errors.h"
-#include "library.h"
-#include "operators.h"
-#include "tensor.h"
-#include "tensor_parts.h"
+#include "extensions/library.h"
+#include "tensor/dtype.h"
+#include "tensor/tensor.h"
+#include "tensor/tensor_parts.h"
 
 namespace oneflow::python {
 namespace {

@@ -1,4 +1,4 @@
-"""The rows of the extension's function table (bindings/python/src/function_table.h)."""
+"""The rows of the extension's function table (bindings/python/src/calls/function_table.h)."""
 
 from __future__ import annotations
 

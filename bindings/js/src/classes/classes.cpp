@@ -3,10 +3,10 @@
 
 #include <atomic>
 
+#include "calls/task.h"
 #include "classes/class_table.h"
 #include "classes/language.h"
 #include "functions.h"
-#include "task.h"
 
 namespace oneflow::node {
 namespace {
@@ -129,7 +129,7 @@ void add_class_functions(Exports& exports) {
     return owner_of<delete_ending>(call.environment(), new Ending(std::make_shared<std::atomic<bool>>(false)));
   });
   exports.add("end", [](const Call& call) { (*call.external<Ending>(0))->store(true); });
-  // setHost(functions): sets the functions of lib/object.js that this code calls.
+  // setHost(functions): sets the functions of lib/classes/object.js that this code calls.
   exports.add("setHost", [](const Call& call) { call.environment().host().set(call[0].As<Napi::Object>()); });
 }
 

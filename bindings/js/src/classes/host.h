@@ -1,4 +1,4 @@
-// The functions of lib/object.js that the addon calls.
+// The functions of lib/classes/object.js that the addon calls.
 #pragma once
 
 #include <napi.h>
@@ -7,7 +7,7 @@
 
 namespace oneflow::node {
 
-// An object of JavaScript with the functions that lib/object.js passes to setHost().
+// An object of JavaScript with the functions that lib/classes/object.js passes to setHost().
 class Host {
  public:
   void set(Napi::Object functions) {

@@ -88,9 +88,9 @@ void look_at_text(void* context, const Napi::String& string, of_data* data) {
   data->count = static_cast<uint32_t>(text.size());
 }
 
-// Looks at an object. lib/object.js says what it is: identify() returns the slot of one that has one, the name of the
-// class of a disposed object, the entries of a map as an array, the length of a list, the number that a Float is, or
-// the device that a Device is as a property, or null.
+// Looks at an object. lib/classes/object.js says what it is: identify() returns the slot of one that has one, the name
+// of the class of a disposed object, the entries of a map as an array, the length of a list, the number that a Float
+// is, or the device that a Device is as a property, or null.
 void look_at_object(CallContext& context, const Napi::Value& value, of_data* data) {
   Environment& environment = context.environment;
   if (const auto known = context.slots.find(static_cast<napi_value>(value)); known != context.slots.end()) {
@@ -213,7 +213,7 @@ const char* print(void* context, of_native value) {
 
 bool is_true(void* context, of_native value) { return value_of(context, value).ToBoolean(); }
 
-// Calls a function of lib/object.js, which returns a value, or a text that continues "must".
+// Calls a function of lib/classes/object.js, which returns a value, or a text that continues "must".
 template <class Use>
 of_status ask(void* context, const char* function, of_native value, of_status failure, const Use& use) {
   of_status status = OF_OK;

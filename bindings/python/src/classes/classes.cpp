@@ -4,12 +4,12 @@
 #include <map>
 #include <string_view>
 
+#include "calls/operators.h"
 #include "classes/class_table.h"
+#include "classes/language.h"
 #include "errors.h"
-#include "language.h"
-#include "operators.h"
-#include "tensor.h"
-#include "tensor_parts.h"
+#include "tensor/tensor.h"
+#include "tensor/tensor_parts.h"
 
 namespace oneflow::python {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "function.h"
+#include "calls/function.h"
 
 namespace oneflow::ruby {
 namespace {

@@ -38,12 +38,11 @@ $CXXFLAGS << " -std=c++20 -O2 -g0 -fno-exceptions -fno-rtti"
 # extension is loaded, and not the end of the process later.
 $DLDFLAGS << " -Wl,-z,now -Wl,-rpath,#{runtime ? "'$$ORIGIN'" : folders[1]}"
 
-generated = File.expand_path("../../generated", __dir__)
-if File.directory?(generated)
-  $VPATH << generated
-  $srcs = Dir[File.join(__dir__, "*.cpp"), File.join(generated, "*.cpp")]
-  $INCFLAGS << " -I$(srcdir)"
-end
+# In the repository, generated sources are in a folder of their own.
+folders_of_sources = Dir[__dir__, "#{__dir__}/*/", File.expand_path("../../generated", __dir__)]
+$VPATH.concat(folders_of_sources)
+$srcs = folders_of_sources.flat_map { |folder| Dir[File.join(folder, "*.cpp")] }
+$INCFLAGS << " -I$(srcdir)"
 create_makefile("oneflow/oneflow")
 # rubocop:enable Style/GlobalVars
 

@@ -2,10 +2,10 @@
 
 #include <cstring>
 
-#include "convert.h"
 #include "errors.h"
 #include "memory.h"
-#include "tensor.h"
+#include "tensor/convert.h"
+#include "tensor/tensor.h"
 
 namespace oneflow::ruby {
 namespace {

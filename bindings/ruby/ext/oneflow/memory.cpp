@@ -1,7 +1,7 @@
 #include "memory.h"
 
-#include "convert.h"
 #include "errors.h"
+#include "tensor/convert.h"
 
 namespace oneflow::ruby {
 namespace {

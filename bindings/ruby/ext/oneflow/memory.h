@@ -7,7 +7,7 @@
 
 #include <atomic>
 
-#include "grad_mode.h"
+#include "tensor/grad_mode.h"
 
 namespace oneflow::ruby {
 

@@ -2,19 +2,19 @@
 
 #include <ruby.h>
 
-#include "classes.h"
-#include "define.h"
-#include "devices.h"
+#include "calls/define.h"
+#include "calls/expression.h"
+#include "classes/classes.h"
+#include "devices/devices.h"
 #include "errors.h"
-#include "expression.h"
-#include "extension_api.h"
-#include "gradients.h"
-#include "indexing.h"
+#include "extensions/extension_api.h"
+#include "extensions/operator_library.h"
 #include "library.h"
 #include "memory.h"
-#include "native_data.h"
-#include "operator_library.h"
-#include "tensor.h"
+#include "tensor/gradients.h"
+#include "tensor/indexing.h"
+#include "tensor/native_data.h"
+#include "tensor/tensor.h"
 
 extern "C" __attribute__((visibility("default"))) void Init_oneflow() {
   using namespace oneflow::ruby;
