@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-enum { CN_TRANSPORT_VERSION = 1, CN_FRAME_HEADER = 48 };
+enum { CN_TRANSPORT_VERSION = 2, CN_FRAME_HEADER = 48 };
 
 /* The endpoint as a transport sees it, a transport opened for it, and one connection as each side sees it. */
 typedef struct cn_host_endpoint cn_host_endpoint;
@@ -104,11 +104,17 @@ typedef struct cn_transport_table {
   /* Returns whether frames were taken that have not been sent. */
   bool (*has_unsent)(cn_connection* connection);
 
-  /* (optional, both or none) For processes that can read each other's memory. reaches_memory() says whether this is so
-   * for a connection; pull() copies at most some megabytes from an address of the other process. Default: all data
-   * travels in frames. */
+  /* (optional, all four or none) For processes that can read each other's memory; default: all data travels in frames.
+   * reaches_memory() says whether this is so for a connection. grant() returns what allows the other side to copy from
+   * this process now, which the library sends there. revoke() makes all grants of a connection invalid, and waits until
+   * the other side does not copy any more; it returns false if that does not stop in time, and the library then closes
+   * the connection. pull() copies some hundred kilobytes from an address of the other process, with a grant of it. It
+   * returns CN_CANCELLED, without having copied, if the grant was revoked; CN_UNSUPPORTED if the system no longer
+   * permits it: the bytes then travel in frames; CN_PEER_LOST if the process has ended. */
   bool (*reaches_memory)(cn_connection* connection);
-  cn_status (*pull)(cn_connection* connection, void* destination, uint64_t remote, uint64_t size);
+  uint64_t (*grant)(cn_connection* connection);
+  bool (*revoke)(cn_connection* connection);
+  cn_status (*pull)(cn_connection* connection, void* destination, uint64_t remote, uint64_t size, uint64_t grant);
   /* (optional) Stops to receive frames of a connection, or goes on. Bytes stay with the system, so that the other side
    * has to wait. Called while the other side asks for things but does not read the answers. Default: the connection is
    * closed. */

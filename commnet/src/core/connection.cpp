@@ -62,6 +62,22 @@ void Connection::pause(bool pauses) noexcept {
   if (handle_ && !is_closed() && can_pause()) table_.pause(handle_, pauses);
 }
 
+uint64_t Connection::grant() {
+  has_granted_ = true;
+  return table_.grant(handle_);
+}
+
+void Connection::revoke() noexcept {
+  if (!has_granted_ || !handle_) return;
+  has_granted_ = false;
+  if (table_.revoke(handle_) || is_closed()) return;
+  has_failed_ = true;
+  failure_ = CN_PEER_LOST;
+  keep_text(failure_text_, "it does not stop to copy memory that is no longer its to read");
+  if (peer_) endpoint_.note_work(*peer_);
+  endpoint_.wake();
+}
+
 void* Connection::control_buffer(uint64_t size) {
   const uint64_t longest = frame_.type == FrameType::kWrite ? sizeof(Request) + kEager : kLongestControl;
   if (size > longest) fail(CN_DENIED, "the peer sent a frame that is too long");
@@ -160,6 +176,7 @@ void Connection::close(cn_status status, const char* text) noexcept {
   keep_text(kept, text);
   // Operations end before the transport frees the connection, and their memory is not used after that.
   detach(nullptr, UINT64_MAX);
+  revoke();
   state_ = State::kClosed;
   if (const OperationPointer operation = std::exchange(operation_, nullptr))
     endpoint_.connect_failed(operation, status, kept);

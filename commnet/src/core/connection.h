@@ -80,7 +80,13 @@ class Connection {
   bool can_pause() const { return table_.pause != nullptr; }
   // Stops or goes on to receive frames.
   void pause(bool pauses) noexcept;
+  // Copies between the memories of the two processes, see the table.
   bool reaches_memory() const { return table_.reaches_memory && table_.reaches_memory(handle_); }
+  uint64_t grant();
+  void revoke() noexcept;
+  cn_status pull(void* destination, uint64_t remote, uint64_t size, uint64_t grant) const {
+    return table_.pull(handle_, destination, remote, size, grant);
+  }
   bool has_unsent() const { return !is_closed() && !has_failed_ && handle_ && table_.has_unsent(handle_); }
   // Stops the use of a range of memory. A payload that arrives there is lost.
   void detach(const void* begin, uint64_t size) noexcept;
@@ -116,6 +122,7 @@ class Connection {
   bool is_used_ = false;
   bool is_dirty_ = false;  // frames were sent since the last flush()
   bool has_failed_ = false;
+  bool has_granted_ = false;  // since the last revocation
   cn_status failure_ = CN_OK;
   std::string failure_text_;
   OperationPointer operation_;

@@ -11,7 +11,7 @@ namespace commnet {
 
 static_assert(std::endian::native == std::endian::little, "headers are sent as they are in memory");
 
-constexpr uint32_t kProtocolVersion = 1;
+constexpr uint32_t kProtocolVersion = 2;
 // Payloads of reads, writes and messages are cut into pieces of this size, so that none holds up others for long.
 constexpr uint64_t kPiece = 1 << 20;
 // The longest payload of any other frame, such as the names and texts in it.
@@ -38,7 +38,8 @@ enum class FrameType : uint8_t {
   kWrite,
   kWritePiece,
   // How the operation `id` has ended; the payload is a text. With kGoOn: a write may send its pieces, a read may copy
-  // its bytes from the address `offset`, and says so by kPulled.
+  // its bytes from the address `offset` with the grant `total`, and says so by kPulled. With kAgain: the grant of a
+  // write was revoked after its first `offset` bytes were copied, and it asks anew for the others.
   kResult,
   kPulled,
   // Takes back the operation `id`.
@@ -51,7 +52,7 @@ enum class FrameType : uint8_t {
   kReady,
 };
 
-constexpr uint8_t kGoOn = 1;    // a flag of kResult
+constexpr uint8_t kGoOn = 1, kAgain = 2;  // flags of kResult
 constexpr uint8_t kComing = 1;  // a flag of kWelcome: the connection that the other side has begun is kept instead
 
 // Little-endian, without padding.
@@ -68,12 +69,13 @@ struct Frame {
 static_assert(sizeof(Frame) == CN_FRAME_HEADER);
 
 // The payload of kRead and kWrite: `size` bytes at `offset` of the memory of the token. `address` is that of the source
-// in the process that asks, if the other one reaches its memory, and not 0 for reads if it reaches the other's.
+// in the process that asks, if the other one reaches its memory, and not 0 for reads if it reaches the other's. `grant`
+// allows to copy from there.
 struct Request {
   cn_token token;
-  uint64_t offset, size, address;
+  uint64_t offset, size, address, grant;
 };
-static_assert(sizeof(Request) == 88);
+static_assert(sizeof(Request) == 96);
 
 }  // namespace commnet
 

@@ -67,7 +67,9 @@ struct Operation {
   uint64_t offset = 0;
   bool is_asked = false;   // whether the peer was asked for its memory
   bool has_begun = false;  // whether pieces were sent, or may be
-  uint64_t remote = 0;     // of a read that copies from the peer's memory: where from
+  bool may_copy = false;   // whether its bytes may be copied from one process to the other
+  uint64_t remote = 0;     // of a read that does: where from
+  uint64_t grant = 0;      // with what grant
   std::vector<char> copy;  // of what is sent from `copied_from` on, with CN_COPY
   uint64_t copied_from = 0;
   int cookies = 0;  // frames whose payload the transport still uses

@@ -104,6 +104,7 @@ class Peer {
     uint64_t next = 0;      // bytes sent, or arrived
     uint64_t begun = 0;     // bytes of pieces that have begun to arrive
     uint64_t remote = 0;    // the address in the peer's process from which bytes are copied
+    uint64_t grant = 0;     // with which they are copied
     bool is_alive() const { return memory != nullptr; }
     // Whether its bytes travel in frames.
     bool is_framed(FrameType what) const { return type == what && remote == 0; }
@@ -128,11 +129,15 @@ class Peer {
   // Says that this endpoint lives, and how often it wants to hear the same.
   void ping();
   Clock::duration ping_interval() const;
-  void result(uint64_t id, cn_status status, const std::string& text = {}, uint8_t flags = 0, uint64_t address = 0);
+  void result(uint64_t id, cn_status status, const std::string& text = {});
+  // Says how an operation goes on: kGoOn, with the address and the grant of a read, or kAgain.
+  void direct(uint64_t id, uint8_t how, uint64_t offset = 0, uint64_t grant = 0);
   void keep_copy(Operation& operation);
   void detach(const Operation& operation);
   // Asks for the memory that a read or a write is about.
   void ask(Operation& operation);
+  // Asks anew, with another number, for what is not moved yet.
+  void ask_again(const OperationPointer& operation);
   void ask_more() noexcept;
   bool fits(const Operation& operation) const;
   // Stops to receive while the peer does not read what it has asked for, and goes on later.
@@ -142,6 +147,8 @@ class Peer {
   bool send_message_piece();
   bool send_transfer_piece();
   bool copy_piece();
+  void copy_read(const OperationPointer& operation);
+  void copy_write(uint64_t id, Served& write);
   // Sends a piece of at most kPiece bytes, and returns its size.
   uint64_t send_piece(Connection& connection, Frame frame, const char* from, uint64_t left, Flight flight);
   void take_control(const Frame& frame, std::vector<uint8_t>& payload);

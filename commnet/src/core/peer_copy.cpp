@@ -9,58 +9,64 @@ namespace commnet {
 
 namespace {
 
-// How much is copied at a time.
-constexpr uint64_t kPull = 4 << 20;
+// How much is copied at a time: other peers wait meanwhile, and so does a program that takes its memory back.
+constexpr uint64_t kPull = 256 << 10;
 
 }  // namespace
 
 // Copies a piece of memory of the peer's process. Returns whether there is more to copy.
 bool Peer::copy_piece() {
-  const auto pull = [&](char* to, uint64_t remote, uint64_t size) {
-    return main().table().pull(main().handle(), to, remote, size);
-  };
   if (!copying_.empty()) {
-    const auto found = operations_.find(copying_.front());
-    if (found == operations_.end()) {
+    if (const auto found = operations_.find(copying_.front()); found != operations_.end())
+      copy_read(OperationPointer(found->second));
+    else
       copying_.pop_front();
-    } else {
-      const OperationPointer operation = found->second;
-      const uint64_t size = std::min(kPull, operation->size - operation->moved);
-      const cn_status status = pull(operation->data + operation->moved, operation->remote + operation->moved, size);
-      operation->moved += size;
-      if (status != CN_OK) {
-        copying_.pop_front();
-        control({.type = FrameType::kCancel, .id = operation->id});
-        finish(operation, status, cn_error());
-      } else if (operation->moved == operation->size) {
-        copying_.pop_front();
-        control({.type = FrameType::kPulled, .id = operation->id});
-      }
-    }
   }
-  if (!copying_served_.empty()) {
+  if (is_connected_ && !copying_served_.empty()) {
     const uint64_t id = copying_served_.front();
     const auto found = served_.find(id);
-    const bool copies = found != served_.end() && found->second.type == FrameType::kWrite && found->second.remote != 0;
-    if (!copies || !found->second.is_alive()) {
+    // The peer may have taken its request back, and begun another one with its number.
+    if (found != served_.end() && found->second.type == FrameType::kWrite && found->second.remote != 0)
+      copy_write(id, found->second);
+    else
       copying_served_.pop_front();
-      if (copies) {
-        result(id, CN_DENIED, "the memory is no longer registered");
-        served_.erase(found);
-      }
-    } else {
-      Served& write = found->second;
-      const uint64_t size = std::min(kPull, write.size - write.next);
-      const cn_status status = pull(write.memory->data + write.offset + write.next, write.remote + write.next, size);
-      write.next += size;
-      if (status != CN_OK || write.next == write.size) {
-        copying_served_.pop_front();
-        result(id, status, status == CN_OK ? "" : cn_error());
-        served_.erase(found);
-      }
-    }
   }
   return !copying_.empty() || !copying_served_.empty();
+}
+
+void Peer::copy_read(const OperationPointer& operation) {
+  Operation& read = *operation;
+  const uint64_t size = std::min(kPull, read.size - read.moved);
+  const cn_status status = main().pull(read.data + read.moved, read.remote + read.moved, size, read.grant);
+  if (status == CN_OK) {
+    read.moved += size;
+    if (read.moved < read.size) return;
+    copying_.pop_front();
+    return control({.type = FrameType::kPulled, .id = read.id});
+  }
+  copying_.pop_front();
+  if (status == CN_PEER_LOST) return main().close(status, cn_error());
+  control({.type = FrameType::kCancel, .id = read.id});
+  // Other memory may have been released there, or the bytes have to travel in frames from now on.
+  if (status == CN_CANCELLED || status == CN_UNSUPPORTED) return ask_again(operation);
+  finish(operation, status, cn_error());
+}
+
+void Peer::copy_write(uint64_t id, Served& write) {
+  cn_status status = CN_DENIED;
+  if (write.is_alive()) {
+    const uint64_t size = std::min(kPull, write.size - write.next);
+    status = main().pull(write.memory->data + write.offset + write.next, write.remote + write.next, size, write.grant);
+    if (status == CN_OK) write.next += size;
+    if (status == CN_OK && write.next < write.size) return;
+  }
+  copying_served_.pop_front();
+  if (status == CN_PEER_LOST) return main().close(status, cn_error());
+  if (status == CN_CANCELLED || status == CN_UNSUPPORTED)
+    direct(id, kAgain, write.next);
+  else
+    result(id, status, status == CN_OK ? "" : write.is_alive() ? cn_error() : "the memory is no longer registered");
+  served_.erase(id);
 }
 
 }  // namespace commnet

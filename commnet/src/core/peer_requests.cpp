@@ -49,12 +49,27 @@ void Peer::ask(Operation& operation) {
   ++asked_;
   operation.is_asked = true;
   const bool reaches = operation.size >= kPulled && main().reaches_memory();
-  Request request{operation.token, operation.offset, operation.size, 0};
+  Request request{operation.token, operation.offset, operation.size, 0, 0};
   const bool is_read = operation.kind == Operation::Kind::kRead;
+  operation.may_copy = reaches;
   if (reaches) request.address = is_read ? 1 : reinterpret_cast<uintptr_t>(operation.data);
+  if (reaches && !is_read) request.grant = main().grant();
   std::string payload(reinterpret_cast<const char*>(&request), sizeof request);
   if (!is_read && operation.size <= kEager && operation.size > 0) payload.append(operation.data, operation.size);
   control({.type = is_read ? FrameType::kRead : FrameType::kWrite, .id = operation.id}, std::move(payload));
+}
+
+void Peer::ask_again(const OperationPointer& operation) {
+  Operation& rest = *operation;
+  rest.data += rest.moved;
+  rest.offset += rest.moved;
+  rest.size -= rest.moved;
+  rest.moved = rest.remote = rest.grant = 0;
+  operations_.emplace(last_id_ + 1, operation);
+  operations_.erase(rest.id);
+  rest.id = ++last_id_;
+  --asked_;  // ask() counts it
+  ask(rest);
 }
 
 void Peer::drop(const OperationPointer& operation) noexcept {
@@ -72,6 +87,7 @@ void Peer::drop(const OperationPointer& operation) noexcept {
   }
   if (operation->id == 0 || operations_.erase(operation->id) == 0 || !operation->is_asked) return;
   detach(*operation);
+  if (operation->may_copy && operation->kind == Operation::Kind::kWrite && is_connected_) main().revoke();
   guard([&] { control({.type = FrameType::kCancel, .id = operation->id}); });
   if (!is_connected_) return;
   --asked_;
@@ -84,6 +100,12 @@ void Peer::take_result(const Frame& frame, const std::string& text) {
   if (found == operations_.end()) return;
   const OperationPointer operation = found->second;
   const bool is_read = operation->kind == Operation::Kind::kRead;
+  if ((frame.flags & kAgain) != 0) {
+    if (is_read || !operation->may_copy || operation->has_begun || frame.offset > operation->size)
+      fail_protocol("a revocation of what was not granted");
+    operation->moved = frame.offset;
+    return ask_again(operation);
+  }
   if ((frame.flags & kGoOn) == 0) {
     // A read ends well with its last piece, or once the copied bytes are known to be right.
     if (frame.status == CN_OK && is_read && operation->moved < operation->size)
@@ -96,11 +118,13 @@ void Peer::take_result(const Frame& frame, const std::string& text) {
   if (!is_read) {
     if (operation->has_begun) fail_protocol("a result twice");
     operation->has_begun = true;
+    operation->may_copy = false;
     return writing_turns_.push_back(frame.id);
   }
-  if (!main().reaches_memory() || operation->remote != 0 || operation->begun != 0 || frame.offset == 0)
+  if (!operation->may_copy || operation->remote != 0 || operation->begun != 0 || frame.offset == 0)
     fail_protocol("an address that is no use");
   operation->remote = frame.offset;
+  operation->grant = frame.total;
   copying_.push_back(frame.id);
 }
 

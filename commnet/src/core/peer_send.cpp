@@ -63,13 +63,12 @@ void Peer::control(Frame frame, std::string payload) {
   if (is_answer(frame.type)) ++answers_;
 }
 
-void Peer::result(uint64_t id, cn_status status, const std::string& text, uint8_t flags, uint64_t address) {
-  control({.type = FrameType::kResult,
-           .flags = flags,
-           .status = static_cast<uint16_t>(status),
-           .id = id,
-           .offset = address},
-          text);
+void Peer::result(uint64_t id, cn_status status, const std::string& text) {
+  control({.type = FrameType::kResult, .status = static_cast<uint16_t>(status), .id = id}, text);
+}
+
+void Peer::direct(uint64_t id, uint8_t how, uint64_t offset, uint64_t grant) {
+  control({.type = FrameType::kResult, .flags = how, .id = id, .offset = offset, .total = grant});
 }
 
 void Peer::pump() noexcept {
@@ -113,6 +112,7 @@ void Peer::fill_connections() {
     }
   }
   if (copy_piece()) endpoint_.note_work(*this);
+  if (!is_connected_) return;  // the process of the peer has ended
   while (main().is_writable() && send_control()) {
   }
   go_on();

@@ -38,15 +38,16 @@ void Peer::serve(const Frame& frame, const std::vector<uint8_t>& payload) {
   Served& served = served_[frame.id] = {frame.type, std::move(memory), request.offset, request.size, 0, 0};
   const bool reaches = request.address != 0 && request.size >= kPulled && main().reaches_memory();
   if (reaches) served.remote = is_read ? 1 : request.address;
+  served.grant = request.grant;
   if (is_read) {
     if (reaches)
-      result(frame.id, CN_OK, {}, kGoOn, reinterpret_cast<uintptr_t>(start));
+      direct(frame.id, kGoOn, reinterpret_cast<uintptr_t>(start), main().grant());
     else
       served_turns_.push_back(frame.id);
   } else if (reaches) {
     copying_served_.push_back(frame.id);
   } else {
-    result(frame.id, CN_OK, {}, kGoOn);
+    direct(frame.id, kGoOn);
   }
 }
 
@@ -66,11 +67,12 @@ void Peer::forget_served(const Memory& memory) {
       continue;
     }
     served.memory = nullptr;
-    if (served.type == FrameType::kRead && served.remote == 0) {
+    if (served.type == FrameType::kRead) {
+      if (served.remote != 0) main().revoke();
       result(each->first, CN_DENIED, "the memory is no longer registered");
       each = served_.erase(each);
     } else {
-      ++each;  // its pieces, or the word that it was copied, are still to come
+      ++each;  // its pieces are still to come
     }
   }
 }

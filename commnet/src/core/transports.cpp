@@ -41,9 +41,10 @@ void check(const cn_transport_table* table) {
   if (!table->open || !table->close || !table->address || !table->descriptor || !table->progress || !table->connect ||
       !table->disconnect || !table->send || !table->flush || !table->detach || !table->has_unsent)
     fail(CN_INVALID_ARGUMENT, "the table of '%s' lacks a function", table->name);
-  const bool has_pull = table->struct_size >= offsetof(cn_transport_table, pull) + sizeof table->pull;
-  if (has_pull && !table->reaches_memory != !table->pull)
-    fail(CN_INVALID_ARGUMENT, "the table of '%s' has only one of reaches_memory and pull", table->name);
+  if (table->struct_size < offsetof(cn_transport_table, pull) + sizeof table->pull) return;
+  const int copying = !!table->reaches_memory + !!table->grant + !!table->revoke + !!table->pull;
+  if (copying != 0 && copying != 4)
+    fail(CN_INVALID_ARGUMENT, "the table of '%s' has only some of reaches_memory, grant, revoke and pull", table->name);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ struct Behind {
 
 // Makes a table of which each function calls the member of `Transport` with the same name; it gets the connection first
 // where the table's function has one. A `Transport` is made by Transport(host, endpoint, settings), and is the `owner`
-// of its connections. pause(), and reaches_memory() with pull(), are optional.
+// of its connections. pause() is optional, and so are reaches_memory(), grant(), revoke() and pull() together.
 template <class Transport, class Connection>
 constexpr cn_transport_table table_of(const TransportTraits& traits) {
   using Of = Behind<Transport, Connection>;
@@ -69,8 +69,10 @@ constexpr cn_transport_table table_of(const TransportTraits& traits) {
     table.reaches_memory = [](cn_connection* handle) {
       return Of::owner(handle).reaches_memory(Of::connection(handle));
     };
-    table.pull = [](cn_connection* handle, void* destination, uint64_t remote, uint64_t size) {
-      return Of::owner(handle).pull(Of::connection(handle), destination, remote, size);
+    table.grant = [](cn_connection* handle) { return Of::owner(handle).grant(Of::connection(handle)); };
+    table.revoke = [](cn_connection* handle) { return Of::owner(handle).revoke(Of::connection(handle)); };
+    table.pull = [](cn_connection* handle, void* destination, uint64_t remote, uint64_t size, uint64_t grant) {
+      return Of::owner(handle).pull(Of::connection(handle), destination, remote, size, grant);
     };
   }
   return table;

@@ -27,6 +27,7 @@ struct Script {
   std::vector<std::pair<Frame, std::vector<uint8_t>>> sent;
   std::vector<uint64_t> cookies;
   uint64_t events = 0;  // counts what happens
+  uint64_t grant = 0;
 };
 Script script;
 
@@ -115,8 +116,17 @@ cn_transport_table make_table() {
   table.has_unsent = [](cn_connection*) { return false; };
   // The address space of the peer is this one, of which nothing can be read.
   table.reaches_memory = [](cn_connection*) { return true; };
-  table.pull = [](cn_connection*, void* to, uint64_t, uint64_t size) {
+  table.grant = [](cn_connection*) { return script.grant; };
+  table.revoke = [](cn_connection*) {
+    ++script.grant;
+    return true;
+  };
+  table.pull = [](cn_connection*, void* to, uint64_t, uint64_t size, uint64_t grant) {
     ++script.events;
+    // The fuzzer chooses what the peer says of its grants, and so what becomes of the copies.
+    if (grant % 4 == 3) return CN_CANCELLED;
+    if (grant % 16 == 14) return CN_UNSUPPORTED;
+    if (grant % 16 == 13) return CN_PEER_LOST;
     std::memset(to, 0x77, size);
     return CN_OK;
   };

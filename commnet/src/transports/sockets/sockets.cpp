@@ -89,9 +89,27 @@ class Sockets {
     return neighbour != nullptr && neighbour->reaches_memory();
   }
 
-  cn_status pull(Connection& connection, void* destination, uint64_t remote, uint64_t size) {
-    const int code = connection.stream.neighbour()->pull(destination, remote, size);
-    return code == 0 ? CN_OK : set_error(CN_SYSTEM_ERROR, std::strerror(code));
+  uint64_t grant(const Connection& connection) const { return connection.stream.neighbour()->grant(); }
+
+  bool revoke(Connection& connection) {
+    Neighbour* const neighbour = connection.stream.neighbour();
+    return neighbour == nullptr || neighbour->revoke(connection.stream.socket());
+  }
+
+  cn_status pull(Connection& connection, void* destination, uint64_t remote, uint64_t size, uint64_t grant) {
+    switch (const int code = connection.stream.neighbour()->pull(destination, remote, size, grant)) {
+      case 0:
+        return CN_OK;
+      case ESTALE:
+        return set_error(CN_CANCELLED, "the grant was revoked");
+      case EPERM:
+      case ENOSYS:
+        return set_error(CN_UNSUPPORTED, std::strerror(code));
+      case ESRCH:
+        return set_error(CN_PEER_LOST, "its process has ended");
+      default:
+        return set_error(CN_SYSTEM_ERROR, std::strerror(code));
+    }
   }
 
   void disconnect(Connection& connection) {
@@ -114,6 +132,7 @@ class Sockets {
       if (found == by_socket_.end()) continue;
       Connection& connection = *found->second;
       if ((event.events & (EPOLLOUT | EPOLLERR | EPOLLHUP)) != 0) connection.stream.on_writable();
+      if ((event.events & (EPOLLERR | EPOLLHUP | EPOLLRDHUP)) != 0) connection.stream.note_end();
       if ((event.events & (EPOLLIN | EPOLLERR | EPOLLHUP | EPOLLRDHUP)) != 0) readable_.add(connection);
     }
     failed_.take([](Connection& connection) { connection.stream.report_failure(); });

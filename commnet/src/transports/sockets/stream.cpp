@@ -30,11 +30,7 @@ Stream::Stream(const cn_transport_host& host, Descriptor socket, bool is_connect
       socket_(std::move(socket)),
       is_connected_(is_connected),
       neighbour_(std::move(neighbour)),
-      buffer_(new char[kBuffer]) {
-  if (!neighbour_) return;
-  const Greeting own = neighbour_->greeting();
-  outgoing_.copy(&own, sizeof own);
-}
+      buffer_(new char[kBuffer]) {}
 
 bool Stream::send(const void* header, const void* payload, uint64_t size, uint64_t cookie) {
   try {
@@ -63,7 +59,8 @@ bool Stream::has_unsent() const {
 bool Stream::flush() {
   if (!is_connected_ || is_broken_ || failure_ != 0) return true;
   try {
-    failure_ = outgoing_.send(socket(), sent_);
+    if (neighbour_ && !neighbour_->has_sent_greeting()) failure_ = neighbour_->send_greeting(socket());
+    if (failure_ == 0) failure_ = outgoing_.send(socket(), sent_);
   } catch (const std::bad_alloc&) {
     failure_ = ENOMEM;
   }
@@ -136,7 +133,9 @@ bool Stream::receive(bool* is_dry) {
     if (in_place) parts[count++] = {payload_, left_};
     parts[count++] = {buffer_.get() + end_, kBuffer - end_};
     const uint64_t room = kBuffer - end_ + (in_place ? left_ : 0);
-    const ssize_t size = readv(socket(), parts, static_cast<int>(count));
+    const bool is_greeted = !neighbour_ || greeting_size_ == sizeof greeting_;
+    const ssize_t size =
+        is_greeted ? readv(socket(), parts, static_cast<int>(count)) : neighbour_->receive(socket(), parts, count);
     if (size < 0) {
       if (errno == EINTR) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK)
@@ -163,8 +162,9 @@ bool Stream::receive(bool* is_dry) {
     end_ += rest;
     if (!parse()) return true;
     if (is_in_payload_ || header_size_ > 0) host_.heard(connection_);
-    // A socket that had less than there was room for is empty.
-    if (static_cast<uint64_t>(size) < room) {
+    // A socket that had less than there was room for is empty: what comes later is another event. But there is none
+    // for the end of the connection if that has come already, and what follows a descriptor is received by itself.
+    if (static_cast<uint64_t>(size) < room && is_greeted && !is_ending_) {
       *is_dry = true;
       return true;
     }

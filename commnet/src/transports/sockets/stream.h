@@ -25,7 +25,7 @@ class Stream {
   // Returns whether there are bytes that were not sent, or that are not at the other machine: they would be lost if the
   // socket was closed while it has received something that was not read.
   bool has_unsent() const;
-  const Neighbour* neighbour() const { return neighbour_.get(); }
+  Neighbour* neighbour() const { return neighbour_.get(); }
 
   bool send(const void* header, const void* payload, uint64_t size, uint64_t cookie);
   // Returns false if the connection has failed, which report_failure() reports.
@@ -39,6 +39,8 @@ class Stream {
   void on_writable();
   // Receives some of what has arrived. Returns whether there was anything; sets *is_dry if there is no more.
   bool receive(bool* is_dry);
+  // The other side has ended the connection: what there is to receive ends with that.
+  void note_end() { is_ending_ = true; }
 
  private:
   void fail(int code);
@@ -51,7 +53,7 @@ class Stream {
   const cn_transport_host& host_;
   const Descriptor socket_;
   cn_host_connection* connection_ = nullptr;
-  bool is_connected_, is_broken_ = false, is_full_ = false, is_paused_ = false;
+  bool is_connected_, is_broken_ = false, is_full_ = false, is_paused_ = false, is_ending_ = false;
   int failure_ = 0;
   const std::unique_ptr<Neighbour> neighbour_;
   uint64_t greeting_size_ = 0;  // bytes of it that are here
