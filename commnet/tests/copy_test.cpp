@@ -1,21 +1,17 @@
 // Tests the copies that a process makes of the memory of another one: that they end when the memory is taken back, and
 // what becomes of them when the other process ends or the system no longer permits them.
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <algorithm>
 #include <atomic>
 #include <csignal>
-#include <cstddef>
 #include <cstring>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "forbid.h"
 #include "support.h"
 
 namespace commnet::tests {
@@ -30,19 +26,6 @@ struct Report {
   cn_status status;
   bool has_seen_after;  // whether there were bytes that the memory got after it was taken back
 };
-
-// Makes a system call of this process fail with `code`.
-void forbid(long call, int code) {
-  sock_filter steps[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<uint32_t>(call), 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<uint32_t>(code)),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  const sock_fprog program{std::size(steps), steps};
-  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program);
-}
 
 // A child process that runs `work` with an endpoint, which has connected to that of this process.
 class Child {

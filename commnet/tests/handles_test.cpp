@@ -1,8 +1,13 @@
 // Tests calls with handles that are closed, at the same time, or from where they may not be made.
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <climits>
+#include <cstddef>
+#include <cstring>
+#include <iterator>
+#include <new>
 #include <thread>
 #include <vector>
 
@@ -95,6 +100,34 @@ TEST(Handles, SizesAndTimesOfAllKinds) {
   EXPECT_EQ(cn_wait(operation, INT64_MAX), CN_OK);
   EXPECT_EQ(cn_wait(operation, INT64_MIN), CN_OK);
   cn_operation_release(operation);
+}
+
+// Programs that were compiled with fewer fields of an event, or with more.
+TEST(Handles, EventsOfOtherVersions) {
+  const EndpointHandle a = make_endpoint("a", "sockets"), b = make_endpoint("b", "sockets");
+  ASSERT_EQ(cn_watch_peers(a.get(), true), CN_OK);
+  constexpr uint32_t kSmaller = offsetof(cn_event, message), kLarger = sizeof(cn_event) + 64;
+  for (const uint32_t size : {kSmaller, kLarger}) {
+    cn_peer* const peer = connect(b.get(), cn_endpoint_address(a.get()));
+    alignas(cn_event) char bytes[sizeof(cn_event) + 128];
+    std::memset(bytes, 0x55, sizeof bytes);
+    auto& event = *new (bytes) cn_event;
+    event.struct_size = size;
+    ASSERT_EQ(cn_next_event(a.get(), &event, kPatience), CN_OK) << cn_error();
+    EXPECT_EQ(event.kind, CN_EVENT_JOINED);
+    EXPECT_EQ(event.struct_size, size);
+    const size_t written = std::min<size_t>(size, sizeof event);
+    EXPECT_EQ(std::count(bytes + written, std::end(bytes), 0x55), static_cast<ptrdiff_t>(sizeof bytes - written));
+    ASSERT_EQ(cn_disconnect(peer), CN_OK);
+    event.struct_size = size;
+    ASSERT_EQ(cn_next_event(a.get(), &event, kPatience), CN_OK);
+    EXPECT_EQ(event.kind, CN_EVENT_LEFT);
+  }
+  for (const uint32_t size : {0u, 4u, 57u, 1u << 20}) {
+    cn_event event{};
+    event.struct_size = size;
+    EXPECT_EQ(cn_next_event(a.get(), &event, 0), CN_INVALID_ARGUMENT) << size;
+  }
 }
 
 // The same endpoint, others of its name, and addresses of itself.

@@ -1,4 +1,5 @@
 // Tests beginnings and ends: of connections, operations and endpoints, in every state and from several threads.
+#include <malloc.h>
 #include <poll.h>
 #include <sys/resource.h>
 
@@ -380,6 +381,21 @@ TEST_P(Life, DescriptorsAndMemoryDoNotGrow) {
       << open_descriptors() << " " << descriptors;
   // Sanitizers keep what is freed.
   EXPECT_TRUE(kIsSanitized || resident_pages() < pages + 2500) << resident_pages() << " " << pages;
+}
+
+// Handles of peers live as long as their endpoint: one that has many in its time keeps little of each.
+TEST_P(Life, LittleIsKeptOfPeersThatHaveLeft) {
+  const EndpointHandle b = make("b");
+  size_t before = 0;
+  constexpr size_t kFirst = 50, kCount = 300;
+  for (size_t i = 0; i < kFirst + kCount; ++i) {
+    if (i == kFirst) before = mallinfo2().uordblks;
+    const EndpointHandle a = make("a" + std::to_string(i));
+    ASSERT_NE(connect(a.get(), cn_endpoint_address(b.get())), nullptr);
+  }
+  EXPECT_TRUE(soon([&] { return cn_find_peer(b.get(), "a349") == nullptr; }));
+  // Sanitizers have an allocator of their own.
+  EXPECT_TRUE(kIsSanitized || soon([&] { return mallinfo2().uordblks < before + kCount * 2000; }));
 }
 
 TEST_P(Life, SixtyFourEndpointsAllConnected) {

@@ -1,10 +1,15 @@
 // Tests what is special about TCP and Unix sockets.
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 
+#include "forbid.h"
+#include "raw_peer.h"
 #include "support.h"
 
 namespace commnet::tests {
@@ -55,6 +60,51 @@ TEST(Sockets, AnAddressThatNoTransportUnderstandsIsRefused) {
   cn_endpoint* endpoint = nullptr;
   EXPECT_EQ(cn_endpoint_create(&options, &endpoint), CN_INVALID_ARGUMENT);
   EXPECT_NE(std::string(cn_error()).find("'pigeon:roof'"), std::string::npos) << cn_error();
+}
+
+// The bytes and the end of a connection arrive together: both are seen, and its descriptor is closed.
+TEST(Sockets, TheEndIsSeenWithTheLastBytes) {
+  const EndpointHandle a = make_endpoint("a", "sockets", [&](auto& options) {
+    options.listen = "tcp://127.0.0.1:0";
+    options.flags = CN_MANUAL_PROGRESS;
+    options.peer_timeout_ms = 600'000;
+  });
+  const auto descriptors = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+  };
+  const auto before = descriptors();
+  for (int i = 0; i < 10; ++i) {
+    RawPeer stranger(cn_endpoint_address(a.get()));
+    ASSERT_TRUE(stranger.send_bytes("half a header", 13));
+  }
+  EXPECT_TRUE(soon([&] {
+    cn_progress(a.get(), 0);
+    return descriptors() == before;
+  }));
+}
+
+// Linux before 5.11 lacks a system call: waiting for work takes no processor there, either.
+TEST(Sockets, AnOldSystemIsWaitedForInMilliseconds) {
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    alarm(60);
+    forbid(SYS_epoll_pwait2, ENOSYS);
+    const EndpointHandle a = make_endpoint("a", "sockets"), b = make_endpoint("b", "sockets");
+    const bool works = connect(a.get(), cn_endpoint_address(b.get())) != nullptr;
+    rusage first{}, last{};
+    getrusage(RUSAGE_SELF, &first);
+    usleep(500'000);
+    getrusage(RUSAGE_SELF, &last);
+    const auto seconds = [](const timeval& time) { return static_cast<double>(time.tv_sec) + time.tv_usec * 1e-6; };
+    const double used =
+        seconds(last.ru_utime) - seconds(first.ru_utime) + seconds(last.ru_stime) - seconds(first.ru_stime);
+    _exit(works && used < 0.25 ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
 }
 
 }  // namespace

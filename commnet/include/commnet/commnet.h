@@ -235,7 +235,7 @@ typedef enum cn_event_kind {
 } cn_event_kind;
 
 typedef struct cn_event {
-  uint32_t struct_size; /* sizeof(cn_event), set by the caller */
+  uint32_t struct_size; /* sizeof(cn_event), set by the caller; fields beyond it are not written */
   cn_event_kind kind;
   void* user;          /* of the call or of the event handler */
   cn_status status;    /* of the operation; of a peer that left, why */

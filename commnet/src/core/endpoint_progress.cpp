@@ -1,8 +1,9 @@
 // The work of endpoints, and waiting for it.
 #include <sched.h>
-#include <sys/epoll.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 
 #include "core/endpoint.h"
 #include "core/status.h"
@@ -17,6 +18,8 @@ constexpr Clock::duration kRest = std::chrono::milliseconds(1);
 constexpr Clock::duration kRoom = std::chrono::microseconds(100);
 // Frames of calls that follow each other faster than this are sent together.
 constexpr Clock::duration kBurst = std::chrono::microseconds(5);
+// No struct of a later version has more bytes than this.
+constexpr uint32_t kLargestStruct = 4096;
 
 }  // namespace
 
@@ -128,12 +131,9 @@ void Endpoint::run_ready(Lock& lock) noexcept {
 }
 
 void Endpoint::sleep(Lock& lock, Clock::duration longest) {
-  const timespec time{std::chrono::duration_cast<std::chrono::seconds>(longest).count(),
-                      static_cast<long>((longest % std::chrono::seconds(1)).count())};
   is_sleeping_ = true;
   lock.unlock();
-  epoll_event event;
-  epoll_pwait2(poller_.number(), &event, 1, &time, nullptr);
+  poller_.wait(longest);
   lock.lock();
   is_sleeping_ = false;
 }
@@ -259,8 +259,10 @@ bool Endpoint::wait_ready(Peer& peer, uint64_t job, int64_t timeout_ms) {
 }
 
 cn_status Endpoint::next_event(cn_event& given, int64_t timeout_ms) {
-  if (given.struct_size != sizeof given)
-    fail(CN_INVALID_ARGUMENT, "event: struct_size is %u, expected %zu", given.struct_size, sizeof given);
+  // A program may know fewer fields than this library, or more.
+  const uint32_t size = given.struct_size;
+  if (size < offsetof(cn_event, user) || size > kLargestStruct || size % alignof(cn_event) != 0)
+    fail(CN_INVALID_ARGUMENT, "event: struct_size is %u, expected %zu", size, sizeof given);
   Lock lock = take_lock();
   require_open();
   if (timeout_ms != 0) refuse_callbacks();
@@ -274,12 +276,11 @@ cn_status Endpoint::next_event(cn_event& given, int64_t timeout_ms) {
   last_event_.splice(last_event_.end(), events_, events_.begin());
   if (events_.empty()) event_signal_.lower();
   const Notice& event = last_event_.front();
-  given.kind = event.kind;
-  given.user = event.user;
-  given.status = event.status;
-  given.error = event.status == CN_OK ? nullptr : (event.operation ? event.operation->text : event.text).c_str();
-  given.message = event.message;
-  given.peer = reinterpret_cast<cn_peer*>(event.peer);
+  const char* const error =
+      event.status == CN_OK ? nullptr : (event.operation ? event.operation->text : event.text).c_str();
+  const cn_event known{
+      size, event.kind, event.user, event.status, error, event.message, reinterpret_cast<cn_peer*>(event.peer)};
+  std::memcpy(&given, &known, std::min<size_t>(size, sizeof known));
   return CN_OK;
 }
 

@@ -6,11 +6,12 @@
 
 #include <atomic>
 #include <chrono>
-#include <deque>
+#include <list>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "core/fifo.h"
 #include "core/notice.h"
 
 namespace commnet {
@@ -76,7 +77,7 @@ struct Operation {
   // Of a connection: the name that the address states, and transports and URLs that are still to be tried.
   std::string expected_name, why;
   Clock::time_point gives_up = Clock::time_point::max();  // when it no longer waits for the other side
-  std::deque<std::pair<const void*, std::string>> addresses;
+  std::list<std::pair<const void*, std::string>> addresses;
 };
 
 using OperationPointer = std::shared_ptr<Operation>;
@@ -109,7 +110,7 @@ class Queue {
 
  private:
   const std::shared_ptr<Endpoint> endpoint_;
-  std::deque<OperationPointer> operations_;
+  Fifo<OperationPointer> operations_;
 };
 
 }  // namespace commnet

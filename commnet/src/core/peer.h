@@ -4,7 +4,6 @@
 
 #include <commnet/commnet.h>
 
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -13,6 +12,7 @@
 #include <vector>
 
 #include "core/connection.h"
+#include "core/fifo.h"
 #include "core/frame.h"
 #include "core/memory.h"
 #include "core/message.h"
@@ -180,19 +180,19 @@ class Peer {
   uint32_t ready_count_ = 0;
 
   // To be sent.
-  std::deque<Control> controls_;
+  Fifo<Control> controls_;
   size_t answers_ = 0;  // those that the peer has caused
   bool is_paused_ = false;
-  std::map<uint32_t, std::deque<OperationPointer>> channels_;
+  std::map<uint32_t, Fifo<OperationPointer>> channels_;
   uint32_t next_channel_ = 0;
   uint64_t window_ = 0, in_window_ = 0, waiting_ = 0;
-  bool has_asked_ = false;                             // for what can be given back of the window
-  std::deque<uint64_t> served_turns_, writing_turns_;  // reads of the peer and own writes, in turns
+  bool has_asked_ = false;                       // for what can be given back of the window
+  Fifo<uint64_t> served_turns_, writing_turns_;  // reads of the peer and own writes, in turns
   size_t next_stream_ = 0;
   bool prefers_transfers_ = false;
   std::unordered_map<uint64_t, OperationPointer> operations_;
-  std::deque<uint64_t> unasked_;  // those for which there are too many already
-  size_t asked_ = 0;              // the others
+  Fifo<uint64_t> unasked_;  // those for which there are too many already
+  size_t asked_ = 0;        // the others
   uint64_t last_id_ = 0;
   std::unordered_map<uint64_t, Flight> flights_;
   uint64_t last_cookie_ = 0;
@@ -202,8 +202,8 @@ class Peer {
   uint64_t held_ = 0, owed_ = 0;  // bytes of messages that are here, and that are to be given back
   bool is_asked_ = false;
   std::unordered_map<uint64_t, Served> served_;
-  std::deque<uint64_t> copying_;         // what this process copies from the peer's: ids of own reads
-  std::deque<uint64_t> copying_served_;  // and of the peer's writes
+  Fifo<uint64_t> copying_;         // what this process copies from the peer's: ids of own reads
+  Fifo<uint64_t> copying_served_;  // and of the peer's writes
 };
 
 template <class Body>

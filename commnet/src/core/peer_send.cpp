@@ -181,7 +181,7 @@ bool Peer::send_transfer_piece() {
     if (next->is_writable()) connection = next;
   }
   if (!connection) return false;
-  std::deque<uint64_t>& turns =
+  Fifo<uint64_t>& turns =
       writing_turns_.empty() || (!served_turns_.empty() && next_stream_ % 2 == 0) ? served_turns_ : writing_turns_;
   const uint64_t id = turns.front();
   turns.pop_front();

@@ -4,6 +4,10 @@
 
 #include <sys/epoll.h>
 
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <climits>
 #include <span>
 
 #include "core/descriptor.h"
@@ -30,6 +34,17 @@ class Poller {
   std::span<epoll_event> ready(std::span<epoll_event> events) const noexcept {
     const int count = epoll_wait(number(), events.data(), static_cast<int>(events.size()), 0);
     return events.first(count > 0 ? static_cast<size_t>(count) : 0);
+  }
+
+  // Waits until one is ready, for at most some time.
+  void wait(std::chrono::nanoseconds longest) const noexcept {
+    using std::chrono::duration_cast, std::chrono::seconds, std::chrono::milliseconds;
+    const timespec time{duration_cast<seconds>(longest).count(), static_cast<long>((longest % seconds(1)).count())};
+    epoll_event event;
+    if (epoll_pwait2(number(), &event, 1, &time, nullptr) >= 0 || errno != ENOSYS) return;
+    // Linux before 5.11 has milliseconds only. It waits longer rather than not at all.
+    const int64_t rounded = std::min<int64_t>(duration_cast<milliseconds>(longest).count() + 1, INT_MAX);
+    epoll_wait(number(), &event, 1, static_cast<int>(rounded));
   }
 
  private:
