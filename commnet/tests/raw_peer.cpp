@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
+#include <map>
 #include <string_view>
 
 namespace commnet::tests {
@@ -17,19 +19,24 @@ namespace {
 
 using Buffer = std::vector<uint8_t>;
 
-Buffer prove(const std::string& secret, std::string_view role, const Buffer& first, const Buffer& second) {
-  uint8_t key[crypto_hash_sha256_BYTES];
-  crypto_hash_sha256(key, reinterpret_cast<const uint8_t*>(secret.data()), secret.size());
+// Derives the key of a secret, and proves that it is known, without the code of the library.
+Proof prove(const std::string& secret, std::string_view role, std::initializer_list<Buffer> messages) {
+  const uint8_t salt[crypto_pwhash_SALTBYTES] = "commnet 2";
+  uint8_t key[crypto_auth_hmacsha256_KEYBYTES];
+  static std::map<std::string, std::string> keys;  // of secrets: a key takes some time
+  std::string& known = keys[secret];
+  if (known.empty() && crypto_pwhash(key, sizeof key, secret.data(), secret.size(), salt, 2, 19 << 20,
+                                     crypto_pwhash_ALG_ARGON2ID13) == 0)
+    known.assign(reinterpret_cast<const char*>(key), sizeof key);
   crypto_auth_hmacsha256_state state;
-  crypto_auth_hmacsha256_init(&state, key, sizeof key);
+  crypto_auth_hmacsha256_init(&state, reinterpret_cast<const uint8_t*>(known.data()), known.size());
   const auto add = [&](const void* data, uint64_t size) {
     crypto_auth_hmacsha256_update(&state, reinterpret_cast<const uint8_t*>(&size), sizeof size);
     crypto_auth_hmacsha256_update(&state, static_cast<const uint8_t*>(data), size);
   };
   add(role.data(), role.size());
-  add(first.data(), first.size());
-  add(second.data(), second.size());
-  Buffer proof(crypto_auth_hmacsha256_BYTES);
+  for (const Buffer& message : messages) add(message.data(), message.size());
+  Proof proof;
   crypto_auth_hmacsha256_final(&state, proof.data());
   return proof;
 }
@@ -110,39 +117,40 @@ bool RawPeer::is_closed_by_other() {
 }
 
 cn_status RawPeer::greet(const std::string& name, const std::string& secret, uint32_t stream, const Buffer& link) {
+  Hello head{kProtocolVersion, stream, 1 << 20, 1 << 30, {}, {}};
+  head.nonce.fill(0x5a);
+  std::copy(link.begin(), link.end(), head.link.begin());
   Buffer hello;
-  append(hello, kProtocolVersion);
-  append(hello, stream);
-  append(hello, uint64_t{1} << 20);  // the window
-  hello.resize(hello.size() + 32, 0x5a);
-  hello.insert(hello.end(), link.begin(), link.end());
+  append(hello, head);
   hello.insert(hello.end(), name.begin(), name.end());
-  Arrived arrived;
-  if (!send_right({.type = FrameType::kHello}, hello.data(), hello.size()) || !receive(arrived) ||
-      arrived.frame.type != FrameType::kChallenge || arrived.payload.size() < 64)
+  Arrived challenge, arrived;
+  if (!send_right({.type = FrameType::kHello}, hello.data(), hello.size()) || !receive(challenge) ||
+      challenge.frame.type != FrameType::kChallenge)
     return CN_PEER_LOST;
-  Buffer challenge = arrived.payload;
-  std::fill(challenge.begin() + 32, challenge.begin() + 64, 0);
-  const Buffer proof = prove(secret, "connects", hello, challenge);
+  const Proof proof = prove(secret, "connects", {hello, challenge.payload});
   if (!send_right({.type = FrameType::kProof}, proof.data(), proof.size()) || !receive(arrived) ||
-      arrived.frame.type != FrameType::kWelcome || arrived.payload.size() < 40)
+      arrived.frame.type != FrameType::kWelcome || arrived.payload.size() < sizeof(Welcome))
     return CN_PEER_LOST;
-  link_.assign(arrived.payload.begin() + 8, arrived.payload.begin() + 40);
-  return static_cast<cn_status>(arrived.frame.status);
+  Welcome welcome;
+  std::memcpy(&welcome, arrived.payload.data(), sizeof welcome);
+  link_.assign(welcome.link.begin(), welcome.link.end());
+  has_proved_ = std::ranges::any_of(welcome.proof, [](uint8_t byte) { return byte != 0; });
+  return static_cast<cn_status>(welcome.status);
 }
 
-bool RawPeer::answer(const std::string& name, const std::string& secret, uint16_t status) {
+bool RawPeer::answer(const std::string& name, const std::string& secret, uint32_t status) {
   Arrived hello, proof;
   if (!receive(hello) || hello.frame.type != FrameType::kHello) return false;
-  Buffer challenge(64, 0);
+  Buffer challenge(sizeof(Challenge), 0);
   challenge.insert(challenge.end(), name.begin(), name.end());
-  const Buffer own = prove(secret, "accepts", hello.payload, challenge);
-  std::copy(own.begin(), own.end(), challenge.begin() + 32);
   if (!send_right({.type = FrameType::kChallenge}, challenge.data(), challenge.size()) || !receive(proof) ||
       proof.frame.type != FrameType::kProof)
     return false;
-  const Buffer welcome(40, 0);
-  return send_right({.type = FrameType::kWelcome, .status = status}, welcome.data(), welcome.size());
+  Welcome welcome{status, 0, 1 << 20, 1 << 30, {}, {}};
+  Buffer covered;
+  append(covered, welcome);
+  welcome.proof = prove(secret, "accepts", {hello.payload, challenge, covered});
+  return send_right({.type = FrameType::kWelcome}, &welcome, sizeof welcome);
 }
 
 }  // namespace commnet::tests

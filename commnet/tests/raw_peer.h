@@ -31,8 +31,10 @@ class RawPeer {
   cn_status greet(const std::string& name, const std::string& secret, uint32_t stream = 0,
                   const std::vector<uint8_t>& link = std::vector<uint8_t>(32));
   // Answers the handshake of an endpoint that has connected, with a status at its end. Returns whether it came so far.
-  bool answer(const std::string& name, const std::string& secret, uint16_t status);
+  bool answer(const std::string& name, const std::string& secret, uint32_t status);
   const std::vector<uint8_t>& link() const { return link_; }
+  // Returns whether the other side has proved in greet() that it knows the secret.
+  bool has_proved() const { return has_proved_; }
 
   bool send_bytes(const void* data, size_t size);
   // Sends a header as it is, and a payload.
@@ -53,6 +55,7 @@ class RawPeer {
 
   int socket_ = -1;
   std::vector<uint8_t> link_, recording_;
+  bool has_proved_ = false;
 };
 
 }  // namespace commnet::tests

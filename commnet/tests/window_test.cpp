@@ -91,6 +91,17 @@ TEST_P(Window, MessagesLargerThanTheWindowPassAlone) {
   EXPECT_TRUE(soon([&] { return keeper.count == 20; })) << keeper.count;
 }
 
+TEST_P(Window, TooLargeMessagesAreRefusedBeforeTheyAreSent) {
+  const EndpointHandle modest = make_endpoint("modest", std::string(GetParam()) == "memory" ? "memory" : "sockets",
+                                              [](auto& options) { options.message_limit = 1000; });
+  cn_peer* const peer = connect(a.get(), cn_endpoint_address(modest.get()));
+  const std::string text(1001, 'x');
+  EXPECT_EQ(cn_send(peer, 1, 0, text.data(), 1001, nullptr, nullptr), CN_INVALID_ARGUMENT);
+  EXPECT_EQ(std::string(cn_error()), "the peer 'modest' takes messages of at most 1000 bytes, got 1001");
+  EXPECT_EQ(cn_send(peer, 1, 0, text.data(), 1000, nullptr, nullptr), CN_OK) << cn_error();
+  EXPECT_TRUE(cn_peer_is_connected(peer));
+}
+
 TEST_P(Window, ThreeQuartersOfTheWindowDoNotBlockEachOther) {
   keeper.release(false);
   for (int i = 0; i < 200; ++i) send_all(i % 4, kWindow / 4 * 3);

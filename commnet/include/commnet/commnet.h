@@ -93,7 +93,8 @@ typedef struct cn_endpoint_options {
                                default: 8 MiB. A larger message is received alone */
   uint64_t send_limit;      /* bytes of messages to each peer that wait for its window; default: 64 MiB. Beyond it,
                                cn_send() returns CN_FULL */
-  uint64_t message_limit;   /* the most bytes of a message that is received; default: 1 GiB */
+  uint64_t message_limit;   /* the most bytes of a message that is received; default: 1 GiB. Peers cannot send larger
+                               ones */
 } cn_endpoint_options;
 
 /* Creates an endpoint. `options` may be NULL. */

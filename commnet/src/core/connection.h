@@ -19,10 +19,10 @@ class Peer;
 
 // The proofs of a handshake:
 //   the one who connects sends kHello with a random number,
-//   the other one kChallenge with another number and the proof that it knows the secret,
-//   the first one kProof with its own, and
-//   the other one kWelcome with the result.
-// Each proof covers both messages, so that no recorded one is good again. Guarded by the endpoint's lock.
+//   the other one kChallenge with another number,
+//   the first one kProof, the proof that it knows the secret, and
+//   the other one kWelcome with the result and, if the proof is right, its own.
+// Each proof covers all messages before it, so that no recorded one is good again. Guarded by the endpoint's lock.
 class Connection {
  public:
   // Connects: `operation` ends with the connection, which is number `stream` of the link with the identity `link`.
@@ -92,6 +92,8 @@ class Connection {
   void detach(const void* begin, uint64_t size) noexcept;
   // Whether the other side waits for the answer to its proof, until it is known where own connections lead.
   bool is_waiting() const { return state_ == State::kWaiting; }
+  // Returns whether the other side has begun, and has not proved yet that it knows the secret.
+  bool is_of_stranger() const { return !has_begun_ && !knows_secret_ && !is_closed(); }
   void decide();
   void decide_or_close() noexcept;
   // Ends the connection from this side.
@@ -107,7 +109,7 @@ class Connection {
   void take_challenge();
   void take_proof();
   void take_welcome();
-  void welcome(cn_status status, const std::string& text, uint8_t flags = 0);
+  void welcome(cn_status status, const std::string& text, bool is_coming = false);
   void open(Peer& peer);
 
   Endpoint& endpoint_;
@@ -131,7 +133,8 @@ class Connection {
   Clock::time_point handshake_end_;
   std::vector<uint8_t> hello_, challenge_;
   std::string other_name_;
-  uint64_t other_window_ = 0;
+  uint64_t other_window_ = 0, other_limit_ = 0;
+  bool knows_secret_ = false;  // the other side
   // The frame that arrives.
   Frame frame_;
   void* payload_ = nullptr;  // where it goes, in the memory of a program

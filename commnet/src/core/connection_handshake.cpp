@@ -12,25 +12,6 @@ namespace {
 
 constexpr size_t kLongestName = 255;
 
-// The payload of kHello, before the name.
-struct Hello {
-  uint32_t version;
-  uint32_t stream;
-  uint64_t window;
-  Key nonce;
-  Key link;
-};
-// The payload of kChallenge, before the name.
-struct Challenge {
-  Key nonce;
-  Proof proof;
-};
-// The payload of kWelcome, before the text.
-struct Welcome {
-  uint64_t window;
-  Key link;
-};
-
 template <class Head>
 std::vector<uint8_t> join(const Head& head, std::string_view text) {
   std::vector<uint8_t> bytes(sizeof head + text.size());
@@ -53,6 +34,7 @@ void check_name(const std::string& name) {
     fail(CN_DENIED, "the other side has a name that is not valid");
 }
 
+constexpr const char* kOtherSecret = "the other side has another secret";
 constexpr std::string_view kConnector = "connects", kAcceptor = "accepts";
 
 }  // namespace
@@ -60,9 +42,10 @@ constexpr std::string_view kConnector = "connects", kAcceptor = "accepts";
 void Connection::connected() noexcept {
   if (is_closed()) return;
   try {
-    Hello hello{kProtocolVersion, stream_, endpoint_.settings().receive_window, {}, link_};
+    const Settings& settings = endpoint_.settings();
+    Hello hello{kProtocolVersion, stream_, settings.receive_window, settings.message_limit, {}, link_};
     fill_randomly(hello.nonce);
-    hello_ = join(hello, endpoint_.settings().name);
+    hello_ = join(hello, settings.name);
     state_ = State::kHello;
     send({.type = FrameType::kHello}, hello_.data(), hello_.size());
     flush();
@@ -93,28 +76,23 @@ void Connection::take_hello() {
   stream_ = hello.stream;
   link_ = hello.link;
   other_window_ = hello.window;
+  other_limit_ = hello.message_limit;
   Challenge challenge{};
   fill_randomly(challenge.nonce);
   challenge_ = join(challenge, endpoint_.settings().name);
-  // The proof is zero in what it covers.
-  challenge.proof = prove(endpoint_.settings().key, kAcceptor, hello_, challenge_);
-  const std::vector<uint8_t> sent = join(challenge, endpoint_.settings().name);
   state_ = State::kChallenged;
-  send({.type = FrameType::kChallenge}, sent.data(), sent.size());
+  send({.type = FrameType::kChallenge}, challenge_.data(), challenge_.size());
   flush();
 }
 
 void Connection::take_challenge() {
-  Challenge challenge = split<Challenge>(control_, other_name_);
+  split<Challenge>(control_, other_name_);
   check_name(other_name_);
-  const Proof proof = std::exchange(challenge.proof, Proof{});
-  challenge_ = join(challenge, other_name_);
-  if (!are_same(proof, prove(endpoint_.settings().key, kAcceptor, hello_, challenge_)))
-    fail(CN_DENIED, "the other side does not know the secret");
+  challenge_ = control_;
   if (operation_ && !operation_->expected_name.empty() && operation_->expected_name != other_name_)
     fail(CN_UNREACHABLE, "the endpoint at '%s' is '%s', not '%s'", url_.c_str(), other_name_.c_str(),
          operation_->expected_name.c_str());
-  const Proof own = prove(endpoint_.settings().key, kConnector, hello_, challenge_);
+  const Proof own = prove(endpoint_.settings().key, kConnector, {hello_, challenge_});
   state_ = State::kProven;
   send({.type = FrameType::kProof}, own.data(), own.size());
   flush();
@@ -122,8 +100,9 @@ void Connection::take_challenge() {
 }
 
 void Connection::take_proof() {
-  if (!are_same(control_, prove(endpoint_.settings().key, kConnector, hello_, challenge_)))
-    fail(CN_DENIED, "the other side does not know the secret");
+  if (!are_same(control_, prove(endpoint_.settings().key, kConnector, {hello_, challenge_})))
+    return welcome(CN_DENIED, kOtherSecret);
+  knows_secret_ = true;
   if (other_name_ == endpoint_.settings().name)
     return welcome(CN_INVALID_ARGUMENT, "an endpoint cannot connect to another one of the same name");
   Peer& peer = endpoint_.peer_of(other_name_);
@@ -157,7 +136,7 @@ void Connection::decide() {
   }
   if (peer.is_connected()) return welcome(CN_FULL, "the endpoints are connected already");
   if (endpoint_.connects_to(other_name_) && endpoint_.settings().name < other_name_)
-    return welcome(CN_FULL, "the endpoints are connecting already", kComing);
+    return welcome(CN_FULL, "the endpoints are connecting already", true);
   if (endpoint_.holds_too_much())
     return welcome(CN_UNREACHABLE, "messages of peers that have left wait for cn_next_event() there");
   fill_randomly(link_);
@@ -165,19 +144,25 @@ void Connection::decide() {
   open(peer);
 }
 
-void Connection::welcome(cn_status status, const std::string& text, uint8_t flags) {
-  const std::vector<uint8_t> payload = join(Welcome{endpoint_.settings().receive_window, link_}, text);
-  send({.type = FrameType::kWelcome, .flags = flags, .status = static_cast<uint16_t>(status)}, payload.data(),
-       payload.size());
+void Connection::welcome(cn_status status, const std::string& text, bool is_coming) {
+  const Settings& settings = endpoint_.settings();
+  Welcome welcome{status, is_coming, settings.receive_window, settings.message_limit, link_, {}};
+  // Who does not know the secret gets nothing by which to find it.
+  if (knows_secret_) welcome.proof = prove(settings.key, kAcceptor, {hello_, challenge_, join(welcome, text)});
+  const std::vector<uint8_t> payload = join(welcome, text);
+  send({.type = FrameType::kWelcome}, payload.data(), payload.size());
   flush();
   if (status != CN_OK) close(status, text.c_str());
 }
 
 void Connection::take_welcome() {
   std::string text;
-  const Welcome welcome = split<Welcome>(control_, text);
-  if (frame_.status > CN_INTERNAL_ERROR) fail(CN_DENIED, "the other side sent a status that there is not");
-  const auto status = static_cast<cn_status>(frame_.status);
+  Welcome welcome = split<Welcome>(control_, text);
+  const Proof proof = std::exchange(welcome.proof, Proof{});
+  if (!are_same(proof, prove(endpoint_.settings().key, kAcceptor, {hello_, challenge_, join(welcome, text)})))
+    fail(CN_DENIED, "%s", kOtherSecret);
+  if (welcome.status > CN_INTERNAL_ERROR) fail(CN_DENIED, "the other side sent a status that there is not");
+  const auto status = static_cast<cn_status>(welcome.status);
   if (status == CN_FULL) {
     // The other side has begun a connection, too, or there is one: the operation ends with that.
     Peer& peer = endpoint_.peer_of(other_name_);
@@ -187,7 +172,7 @@ void Connection::take_welcome() {
         endpoint_.finish(operation, CN_OK, {});
       } else {
         // The other side may still have an earlier connection, which it will find broken.
-        operation->why = frame_.flags & kComing ? "'" + other_name_ + "' connects itself, without success"
+        operation->why = welcome.is_coming != 0 ? "'" + other_name_ + "' connects itself, without success"
                                                 : "'" + other_name_ + "' has not lost an earlier endpoint of this name";
         operation->addresses.emplace_front(transport_, url_);
         endpoint_.await(peer, operation);
@@ -198,6 +183,7 @@ void Connection::take_welcome() {
   }
   if (status != CN_OK) fail(status, "the other side refuses: %s", text.c_str());
   other_window_ = welcome.window;
+  other_limit_ = welcome.message_limit;
   Peer& peer = endpoint_.peer_of(other_name_);
   if (stream_ > 0) {
     if (!peer.is_connected() || !are_same(peer.link(), link_) || !peer.has_room()) return close(CN_OK, "");
@@ -216,7 +202,7 @@ void Connection::take_welcome() {
 void Connection::open(Peer& peer) {
   peer_ = &peer;
   state_ = State::kOpen;
-  peer.join(*this, link_, other_window_);
+  peer.join(*this, link_, other_window_, other_limit_);
   if (const OperationPointer operation = std::exchange(operation_, nullptr)) {
     operation->peer = &peer;
     endpoint_.finish(operation, CN_OK, {});

@@ -202,7 +202,7 @@ Connection* Endpoint::accepted(cn_transport* transport, cn_connection* handle) n
 }
 
 void Endpoint::drop_oldest_stranger() noexcept {
-  const auto is_stranger = [](const auto& each) { return !each->is_open() && !each->has_begun(); };
+  const auto is_stranger = [](const auto& each) { return each->is_of_stranger(); };
   if (std::ranges::count_if(connections_, is_stranger) < kMostStrangers) return;
   (*std::ranges::find_if(connections_, is_stranger))->close(CN_DENIED, "too many do not complete the handshake");
 }

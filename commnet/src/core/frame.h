@@ -7,6 +7,8 @@
 #include <bit>
 #include <cstdint>
 
+#include "core/secure.h"
+
 namespace commnet {
 
 static_assert(std::endian::native == std::endian::little, "headers are sent as they are in memory");
@@ -52,8 +54,28 @@ enum class FrameType : uint8_t {
   kReady,
 };
 
+// The payloads of the handshake, which a name or a text follows.
+struct Hello {
+  uint32_t version;
+  uint32_t stream;
+  uint64_t window;         // of messages that are received
+  uint64_t message_limit;  // the most bytes of one
+  Key nonce;
+  Key link;
+};
+struct Challenge {
+  Key nonce;
+};
+struct Welcome {
+  uint32_t status;
+  uint32_t is_coming;  // whether the connection that this side has begun is kept instead
+  uint64_t window;
+  uint64_t message_limit;
+  Key link;
+  Proof proof;  // zero in what it covers, and for those who do not know the secret
+};
+
 constexpr uint8_t kGoOn = 1, kAgain = 2;  // flags of kResult
-constexpr uint8_t kComing = 1;  // a flag of kWelcome: the connection that the other side has begun is kept instead
 
 // Little-endian, without padding.
 struct Frame {

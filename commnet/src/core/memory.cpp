@@ -60,8 +60,9 @@ std::shared_ptr<const Memory> MemoryTable::find(const cn_token& token, uint32_t 
   const Content content = content_of(token);
   const auto place = static_cast<uint32_t>(content.id);
   const std::shared_ptr<const Memory> found = place < memories_.size() ? memories_[place] : nullptr;
-  const bool is_known = found && found->id == content.id && content.rights <= kAllRights &&
-                        are_same(found->keys[content.rights], content.key);
+  const bool may_be = found && found->id == content.id && content.rights != 0 && (content.rights & ~found->rights) == 0;
+  // All of a token is compared, so that what holders read in it, such as the size, is what the owner has written.
+  const bool is_known = may_be && are_same(token.bytes, token_of(*found, content.rights).bytes);
   if (!is_known) fail(CN_DENIED, "the token names no registered memory");
   if ((content.rights & right) == 0)
     fail(CN_DENIED, "the token does not allow to %s", right == CN_READ ? "read" : "write");

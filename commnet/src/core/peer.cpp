@@ -20,7 +20,7 @@ constexpr const char* kDoesNotRead = "it does not read what it asks for";
 
 }  // namespace
 
-void Peer::join(Connection& connection, const Key& link, uint64_t window) {
+void Peer::join(Connection& connection, const Key& link, uint64_t window, uint64_t message_limit) {
   if (joined_notice_.empty()) joined_notice_ = endpoint_.take_notice();
   if (left_notice_.empty()) left_notice_ = endpoint_.take_notice();
   connections_ = {&connection};
@@ -29,6 +29,7 @@ void Peer::join(Connection& connection, const Key& link, uint64_t window) {
   transport_ = connection.table().name;
   link_ = link;
   window_ = std::max<uint64_t>(window, 1);
+  message_limit_ = message_limit;
   in_window_ = waiting_ = held_ = owed_ = 0;
   has_asked_ = is_asked_ = false;
   is_connected_ = true;

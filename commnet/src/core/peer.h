@@ -49,8 +49,8 @@ class Peer {
   }
   uint64_t turn() const { return turn_; }
 
-  // The first connection, of a link with an identity, to a peer that receives messages with a window.
-  void join(Connection& connection, const Key& link, uint64_t window);
+  // The first connection, of a link with an identity, to a peer that receives messages with a window and up to a size.
+  void join(Connection& connection, const Key& link, uint64_t window, uint64_t message_limit);
   // Returns whether it may get a further connection.
   bool has_room() const { return connections_.size() < 16; }
   // A further connection, for pieces of reads and writes.
@@ -185,7 +185,7 @@ class Peer {
   bool is_paused_ = false;
   std::map<uint32_t, Fifo<OperationPointer>> channels_;
   uint32_t next_channel_ = 0;
-  uint64_t window_ = 0, in_window_ = 0, waiting_ = 0;
+  uint64_t window_ = 0, message_limit_ = 0, in_window_ = 0, waiting_ = 0;
   bool has_asked_ = false;                       // for what can be given back of the window
   Fifo<uint64_t> served_turns_, writing_turns_;  // reads of the peer and own writes, in turns
   size_t next_stream_ = 0;

@@ -24,6 +24,9 @@ bool Peer::fits(const Operation& operation) const {
 
 void Peer::send(const OperationPointer& operation) {
   if (!is_connected_) fail(CN_PEER_LOST, "the peer '%s' is not connected", name_.c_str());
+  if (operation->size > message_limit_)
+    fail(CN_INVALID_ARGUMENT, "the peer '%s' takes messages of at most %llu bytes, got %llu", name_.c_str(),
+         static_cast<unsigned long long>(message_limit_), static_cast<unsigned long long>(operation->size));
   const bool is_copied = (operation->flags & CN_COPY) != 0;
   const uint64_t cost = operation->size + kMessageCost;
   if (waiting_ > 0 && waiting_ + cost > endpoint_.settings().send_limit)

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <string_view>
 
@@ -17,10 +18,11 @@ using Proof = std::array<uint8_t, 32>;
 // Prepares the library below. Throws Error if the system has no random numbers.
 void start_security();
 void fill_randomly(std::span<uint8_t> bytes);
-// Returns the key of a shared secret.
+// Returns the key of a shared secret. To derive it takes some time, so that who has seen proofs cannot try many
+// secrets.
 Key key_of(Bytes secret);
-// Returns a proof that the key is known, for two messages in a role. Nothing but the same input gives the same proof.
-Proof prove(const Key& key, std::string_view role, Bytes first, Bytes second);
+// Returns a proof that the key is known, for messages in a role. Nothing but the same input gives the same proof.
+Proof prove(const Key& key, std::string_view role, std::initializer_list<Bytes> messages);
 bool are_same(Bytes a, Bytes b);
 // Overwrites what must not be found in memory later.
 void forget(std::span<uint8_t> bytes);

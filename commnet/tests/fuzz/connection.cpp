@@ -176,30 +176,35 @@ void add_frame(Frame frame, std::vector<uint8_t> payload) {
   script.frames.emplace_back(frame, std::move(payload));
 }
 
+template <class Content>
+std::vector<uint8_t> bytes_of(const Content& content) {
+  const auto* const bytes = reinterpret_cast<const uint8_t*>(&content);
+  return {bytes, bytes + sizeof content};
+}
+
 void greet(const World& world) {
-  std::vector<uint8_t> hello(4 + 4 + 8 + 32 + 32, 0);
-  hello[0] = kProtocolVersion;
-  hello[10] = 1;  // a window of 64 KiB
+  std::vector<uint8_t> hello = bytes_of(Hello{kProtocolVersion, 0, 64 << 10, 1 << 20, {}, {}});
   hello.push_back('r');
   add_frame({.type = FrameType::kHello}, hello);
   world.run();
   if (script.sent.empty()) std::abort();
-  std::vector<uint8_t> challenge = script.sent.back().second;
-  std::fill(challenge.begin() + 32, challenge.begin() + 64, 0);
-  const Proof proof = prove(key_of({}), "connects", hello, challenge);
+  const std::vector<uint8_t> challenge = script.sent.back().second;
+  const Proof proof = prove(key_of({}), "connects", {hello, challenge});
   add_frame({.type = FrameType::kProof}, {proof.begin(), proof.end()});
   world.run();
 }
 
-// Answers the greeting of the endpoint, which has begun the connection.
-void answer(const World& world) {
+// Answers the greeting of the endpoint, which has begun the connection, with a status at its end.
+void answer(const World& world, uint32_t status) {
   if (script.sent.empty()) std::abort();
   const std::vector<uint8_t> hello = script.sent.back().second;
-  std::vector<uint8_t> challenge(32 + 32, 0);
+  std::vector<uint8_t> challenge = bytes_of(Challenge{});
   challenge.push_back('r');
-  const Proof proof = prove(key_of({}), "accepts", hello, challenge);
-  std::copy(proof.begin(), proof.end(), challenge.begin() + 32);
   add_frame({.type = FrameType::kChallenge}, challenge);
+  world.run();
+  Welcome welcome{status, 0, 64 << 10, 1 << 20, {}, {}};
+  welcome.proof = prove(key_of({}), "accepts", {hello, challenge, bytes_of(welcome)});
+  add_frame({.type = FrameType::kWelcome}, bytes_of(welcome));
   world.run();
 }
 
@@ -288,7 +293,7 @@ void try_out(const uint8_t* bytes, size_t size, Start start) {
     script.begins = true;
   }
   world.run();
-  if (start == Start::kAnswers && input.byte() % 4 != 0) answer(world);
+  if (start == Start::kAnswers && input.byte() % 4 != 0) answer(world, input.byte() % 20);
   if (start == Start::kPeer) {
     greet(world);
     cn_peer* const peer = cn_find_peer(world.endpoint, "r");
