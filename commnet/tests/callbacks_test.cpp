@@ -1,6 +1,8 @@
 // Tests when callbacks may still run: after a handler was removed, an operation was waited for, an endpoint was closed.
 #include <atomic>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -283,6 +285,39 @@ TEST(Unclaimed, EventsOfPeersThatHaveLeftKeepOthersOut) {
     cn_message_release(event.message);
   }
   EXPECT_EQ(complete([&](cn_operation** op) { return connect_to_b(late, op); }), CN_OK) << cn_error();
+}
+
+TEST(Callbacks, AnExceptionOfAHandlerDisconnectsThePeer) {
+  const EndpointHandle a = make_endpoint("a", "sockets"), b = make_endpoint("b", "sockets");
+  const auto fails = [](void*, cn_message*) { throw std::runtime_error("not today"); };
+  ASSERT_EQ(cn_set_handler(b.get(), 1, fails, nullptr), CN_OK);
+  ASSERT_EQ(cn_watch_peers(b.get(), true), CN_OK);
+  cn_peer* const to_b = connect(a.get(), cn_endpoint_address(b.get()));
+  ASSERT_EQ(cn_send(to_b, 1, 0, "x", 1, nullptr, nullptr), CN_OK);
+  EXPECT_TRUE(soon([&] { return !cn_peer_is_connected(to_b); }));
+  cn_event event{};
+  event.struct_size = sizeof event;
+  ASSERT_EQ(cn_next_event(b.get(), &event, kPatience), CN_OK);
+  EXPECT_EQ(event.kind, CN_EVENT_JOINED);
+  ASSERT_EQ(cn_next_event(b.get(), &event, kPatience), CN_OK);
+  EXPECT_EQ(event.kind, CN_EVENT_LEFT);
+  EXPECT_NE(std::string(event.error).find("has thrown: not today"), std::string::npos) << event.error;
+  // The endpoint works on.
+  EXPECT_NE(connect(a.get(), cn_endpoint_address(b.get())), nullptr);
+}
+
+TEST(Callbacks, AnExceptionAtTheEndOfAnOperationDoes) {
+  const EndpointHandle a = make_endpoint("a", "sockets"), b = make_endpoint("b", "sockets");
+  cn_peer* const to_b = connect(a.get(), cn_endpoint_address(b.get()));
+  cn_call call{};
+  call.struct_size = sizeof call;
+  call.done = [](void*, cn_status, const char*) { throw 3; };
+  cn_operation* operation = nullptr;
+  ASSERT_EQ(cn_send(to_b, 1, 0, "x", 1, &call, &operation), CN_OK);
+  EXPECT_EQ(cn_wait(operation, kPatience), CN_OK);
+  cn_operation_release(operation);
+  EXPECT_TRUE(soon([&] { return !cn_peer_is_connected(to_b); }));
+  EXPECT_EQ(connect(a.get(), cn_endpoint_address(b.get())), to_b);
 }
 
 }  // namespace

@@ -102,6 +102,23 @@ TEST(Handles, SizesAndTimesOfAllKinds) {
   cn_operation_release(operation);
 }
 
+TEST(Handles, APeerOfAClosedEndpointIsAnError) {
+  const EndpointHandle b = make_endpoint("b", "sockets");
+  EndpointHandle a = make_endpoint("a", "sockets");
+  cn_peer* const peer = connect(a.get(), cn_endpoint_address(b.get()));
+  a.reset();
+  char bytes[10] = {};
+  const cn_token token{};
+  EXPECT_EQ(cn_send(peer, 1, 0, bytes, sizeof bytes, nullptr, nullptr), CN_CLOSED);
+  EXPECT_EQ(std::string(cn_error()), "the endpoint of the peer 'b' is closed");
+  EXPECT_EQ(cn_read(peer, &token, 0, bytes, sizeof bytes, nullptr, nullptr), CN_CLOSED);
+  EXPECT_EQ(cn_write(peer, &token, 0, bytes, sizeof bytes, nullptr, nullptr), CN_CLOSED);
+  EXPECT_EQ(cn_disconnect(peer), CN_CLOSED);
+  EXPECT_FALSE(cn_peer_is_connected(peer));
+  EXPECT_STREQ(cn_peer_name(peer), "b");
+  EXPECT_STREQ(cn_peer_transport(peer), "");
+}
+
 // Programs that were compiled with fewer fields of an event, or with more.
 TEST(Handles, EventsOfOtherVersions) {
   const EndpointHandle a = make_endpoint("a", "sockets"), b = make_endpoint("b", "sockets");

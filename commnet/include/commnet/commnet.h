@@ -15,7 +15,8 @@
  *   - Every function may be called from any thread, and from callbacks.
  *   - Callbacks run one at a time for each endpoint, on its progress thread, or with CN_MANUAL_PROGRESS on a thread
  *     that is in cn_progress(), cn_wait() or cn_next_event(). No lock is held meanwhile. A callback that takes long
- *     delays all others of its endpoint.
+ *     delays all others of its endpoint. A C++ exception that leaves a callback disconnects the peer that it is about,
+ *     with its text.
  *   - After fork(), the child must not use the endpoints of its parent: their functions return CN_CLOSED there.
  */
 #ifndef COMMNET_COMMNET_H_
@@ -160,7 +161,8 @@ CN_API void cn_queue_release(cn_queue* queue);
 CN_API cn_status cn_connect(cn_endpoint* endpoint, const char* address, const cn_call* call, cn_operation** operation);
 /* Returns the peer of a connection that has succeeded; else NULL. */
 CN_API cn_peer* cn_operation_peer(const cn_operation* operation);
-/* Returns the connected peer of a name; NULL if there is none. A peer is valid until its endpoint is closed. */
+/* Returns the connected peer of a name; NULL if there is none. A peer is valid until its endpoint is closed; functions
+ * that get it soon after that return CN_CLOSED. */
 CN_API cn_peer* cn_find_peer(cn_endpoint* endpoint, const char* name);
 /* Returns the name of a peer. */
 CN_API const char* cn_peer_name(const cn_peer* peer);

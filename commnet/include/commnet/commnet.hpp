@@ -240,7 +240,7 @@ class Endpoint {
     cn_peer* const peer = cn_find_peer(get(), name.c_str());
     return peer ? std::optional(Peer(peer)) : std::nullopt;
   }
-  /// Sets the handler of a number. It must not throw.
+  /// Sets the handler of a number. If it throws, the peer of the message is disconnected.
   void on_message(uint32_t number, Handler handler) {
     Handler& kept = handlers_.emplace_back(std::move(handler));
     check(cn_set_handler(

@@ -41,8 +41,14 @@ void retire(cn_endpoint* handle) {
   if (closed.size() > kMostClosed) closed.pop_front();
 }
 
-Peer& peer_of(cn_peer* handle) { return *reinterpret_cast<Peer*>(&checked(handle, "peer")); }
-const Peer& peer_of(const cn_peer* handle) { return *reinterpret_cast<const Peer*>(handle); }
+// Returns the endpoint of a peer. Throws Error if it was closed.
+std::shared_ptr<Endpoint> endpoint_of(const cn_peer* handle) {
+  std::shared_ptr<Endpoint> endpoint = checked(handle, "peer").endpoint.lock();
+  if (!endpoint) fail(CN_CLOSED, "the endpoint of the peer '%s' is closed", handle->name.c_str());
+  return endpoint;
+}
+
+cn_peer* handle_of(const Peer* peer) { return peer ? peer->handle() : nullptr; }
 
 // Begins an operation by start(operation), and gives the caller its handle.
 template <class Start>
@@ -58,12 +64,13 @@ void begin(const std::shared_ptr<Endpoint>& endpoint, Operation::Kind kind, cons
 template <class Fill>
 void begin_move(cn_peer* to, Operation::Kind kind, const void* data, size_t size, const cn_call* call,
                 cn_operation** result, Fill&& fill) {
-  Peer& peer = peer_of(to);
+  const std::shared_ptr<Endpoint> owner = endpoint_of(to);
+  Endpoint& endpoint = *owner;
+  Peer& peer = *to->peer;
   if (data == nullptr && size > 0) fail(CN_INVALID_ARGUMENT, "the address of the bytes is NULL");
   if (size > PTRDIFF_MAX || reinterpret_cast<uintptr_t>(data) + size < size)
     fail(CN_INVALID_ARGUMENT, "size is larger than any memory");
-  Endpoint& endpoint = peer.endpoint();
-  begin(endpoint.shared_from_this(), kind, call, result, [&](const OperationPointer& operation) {
+  begin(owner, kind, call, result, [&](const OperationPointer& operation) {
     operation->peer = &peer;
     operation->data = static_cast<char*>(const_cast<void*>(data));
     operation->size = size;
@@ -148,23 +155,27 @@ cn_status cn_connect(cn_endpoint* endpoint, const char* address, const cn_call* 
 cn_peer* cn_operation_peer(const cn_operation* operation) {
   cn_status status = CN_CANCELLED;
   if (!cn_test(operation, &status) || status != CN_OK) return nullptr;
-  return reinterpret_cast<cn_peer*>(operation->operation->peer);
+  return handle_of(operation->operation->peer);
 }
 
 cn_peer* cn_find_peer(cn_endpoint* endpoint, const char* name) {
   Peer* found = nullptr;
   guarded([&] { found = endpoint_of(endpoint)->find_peer(&checked(name, "name")); });
-  return reinterpret_cast<cn_peer*>(found);
+  return handle_of(found);
 }
 
-const char* cn_peer_name(const cn_peer* peer) { return peer ? peer_of(peer).name().c_str() : ""; }
+const char* cn_peer_name(const cn_peer* peer) { return peer ? peer->name.c_str() : ""; }
 const char* cn_peer_transport(const cn_peer* peer) {
-  return peer ? peer_of(peer).endpoint().transport_of(peer_of(peer)) : "";
+  const auto endpoint = peer ? peer->endpoint.lock() : nullptr;
+  return endpoint ? endpoint->transport_of(*peer->peer) : "";
 }
-bool cn_peer_is_connected(const cn_peer* peer) { return peer && peer_of(peer).endpoint().is_connected(peer_of(peer)); }
+bool cn_peer_is_connected(const cn_peer* peer) {
+  const auto endpoint = peer ? peer->endpoint.lock() : nullptr;
+  return endpoint && endpoint->is_connected(*peer->peer);
+}
 
 cn_status cn_disconnect(cn_peer* peer) {
-  return guarded([&] { peer_of(peer).endpoint().disconnect(peer_of(peer)); });
+  return guarded([&] { endpoint_of(peer)->disconnect(*peer->peer); });
 }
 
 cn_status cn_send(cn_peer* peer, uint32_t handler, uint32_t channel, const void* data, size_t size, const cn_call* call,
@@ -187,9 +198,7 @@ cn_status cn_set_event_handler(cn_endpoint* endpoint, uint32_t number, void* use
 
 const void* cn_message_data(const cn_message* message) { return message ? message->data() : nullptr; }
 size_t cn_message_size(const cn_message* message) { return message ? message->size : 0; }
-cn_peer* cn_message_peer(const cn_message* message) {
-  return message ? reinterpret_cast<cn_peer*>(message->peer) : nullptr;
-}
+cn_peer* cn_message_peer(const cn_message* message) { return message ? handle_of(message->peer) : nullptr; }
 uint32_t cn_message_handler(const cn_message* message) { return message ? message->handler : 0; }
 uint32_t cn_message_channel(const cn_message* message) { return message ? message->channel : 0; }
 void cn_message_keep(cn_message* message) {

@@ -185,6 +185,8 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   Notices claim() noexcept;
   // Runs the handler of a message, unless handlers were changed since `version`. Returns whether it has.
   bool run_handler(Notice& notice, uint64_t version) noexcept;
+  // Ends the link to a peer for the exception of a callback, which is being handled; without the lock.
+  void disconnect_for_exception(Peer* peer) noexcept;
   // Waits until a handler that was running for a number has returned.
   void wait_for_handler(Lock& lock, uint32_t number);
   // Frees messages without a handler of peers that have left, beyond a window. Returns how many of `leaving`.

@@ -123,13 +123,27 @@ bool Endpoint::run_handler(Notice& notice, uint64_t version) noexcept {
   running_ = uint64_t{calls_} << 32 | message->handler;
   const bool runs = handlers_version_ == version;
   if (runs) {
-    notice.handler.function(notice.handler.user, message);
+    Peer& peer = *message->peer;
+    try {
+      notice.handler.function(notice.handler.user, message);
+    } catch (...) {
+      disconnect_for_exception(&peer);
+    }
     release(message);
   } else {
     notice.message = message;
   }
   running_ = 0;
   return runs;
+}
+
+void Endpoint::disconnect_for_exception(Peer* peer) noexcept {
+  const cn_status status = set_error_of_exception();
+  if (!peer) return;
+  char text[256];
+  std::snprintf(text, sizeof text, "a callback of this endpoint has thrown: %s", cn_error());
+  const Lock lock(mutex_);
+  if (!is_closing_) peer->leave(status, text);
 }
 
 }  // namespace commnet

@@ -114,8 +114,12 @@ void Endpoint::run_ready(Lock& lock) noexcept {
         const OperationPointer operation = std::move(next.operation);
         operation->ended.store(true, std::memory_order_release);
         Operation::running = operation.get();
-        operation->done(operation->user, operation->status,
-                        operation->status == CN_OK ? nullptr : operation->text.c_str());
+        try {
+          operation->done(operation->user, operation->status,
+                          operation->status == CN_OK ? nullptr : operation->text.c_str());
+        } catch (...) {
+          disconnect_for_exception(operation->peer);
+        }
         Operation::running = nullptr;
         operation->is_over.store(true, std::memory_order_release);
       } else if (!run_handler(next, version)) {
@@ -279,7 +283,7 @@ cn_status Endpoint::next_event(cn_event& given, int64_t timeout_ms) {
   const char* const error =
       event.status == CN_OK ? nullptr : (event.operation ? event.operation->text : event.text).c_str();
   const cn_event known{
-      size, event.kind, event.user, event.status, error, event.message, reinterpret_cast<cn_peer*>(event.peer)};
+      size, event.kind, event.user, event.status, error, event.message, event.peer ? event.peer->handle() : nullptr};
   std::memcpy(&given, &known, std::min<size_t>(size, sizeof known));
   return CN_OK;
 }

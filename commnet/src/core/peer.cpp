@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <deque>
+#include <mutex>
+#include <new>
 
 #include "core/endpoint.h"
 #include "core/status.h"
@@ -18,7 +21,29 @@ constexpr Clock::duration kLastWords = std::chrono::seconds(1);
 constexpr size_t kMostAnswers = 1 << 14;
 constexpr const char* kDoesNotRead = "it does not read what it asks for";
 
+// Handles of peers of closed endpoints, so that who uses one a little later hears of it.
+constexpr size_t kMostRetired = 1 << 16;
+
+void retire(std::unique_ptr<cn_peer> handle) {
+  static auto& mutex = *new std::mutex;
+  static auto& retired = *new std::deque<std::unique_ptr<cn_peer>>;
+  const std::lock_guard lock(mutex);
+  retired.push_back(std::move(handle));
+  if (retired.size() > kMostRetired) retired.pop_front();
+}
+
 }  // namespace
+
+Peer::Peer(Endpoint& endpoint, std::string name)
+    : endpoint_(endpoint), handle_(new cn_peer{endpoint.weak_from_this(), this, std::move(name)}) {}
+
+Peer::~Peer() {
+  try {
+    retire(std::move(handle_));
+  } catch (const std::bad_alloc&) {
+    // The handle is freed.
+  }
+}
 
 void Peer::join(Connection& connection, const Key& link, uint64_t window, uint64_t message_limit) {
   if (joined_notice_.empty()) joined_notice_ = endpoint_.take_notice();
@@ -79,7 +104,7 @@ void Peer::end_session(cn_status status, const std::string& text) noexcept {
   is_connected_ = false;
   std::string why;
   try {
-    why = "the peer '" + name_ + "' is lost: " + text;
+    why = "the peer '" + name() + "' is lost: " + text;
   } catch (...) {
     keep_text(why, text);
   }

@@ -28,9 +28,11 @@ class Endpoint;
 // Guarded by the endpoint's lock.
 class Peer {
  public:
-  Peer(Endpoint& endpoint, std::string name) : endpoint_(endpoint), name_(std::move(name)) {}
+  Peer(Endpoint& endpoint, std::string name);
+  ~Peer();
 
-  const std::string& name() const { return name_; }
+  cn_peer* handle() const { return handle_.get(); }
+  const std::string& name() const;
   // Returns the name of the transport that connects it, or has last.
   const char* transport() const { return transport_; }
   bool is_connected() const { return is_connected_; }
@@ -159,7 +161,7 @@ class Peer {
   void end_session(cn_status status, const std::string& text) noexcept;
 
   Endpoint& endpoint_;
-  const std::string name_;
+  std::unique_ptr<cn_peer> handle_;
   const char* transport_ = "";
   bool is_connected_ = false;
   uint64_t session_ = 0;  // counts how often it has been connected
@@ -205,6 +207,19 @@ class Peer {
   Fifo<uint64_t> copying_;         // what this process copies from the peer's: ids of own reads
   Fifo<uint64_t> copying_served_;  // and of the peer's writes
 };
+
+}  // namespace commnet
+
+// The handle of the C API, which says so if the endpoint is closed.
+struct cn_peer {
+  const std::weak_ptr<commnet::Endpoint> endpoint;
+  commnet::Peer* const peer;  // valid while the endpoint is
+  const std::string name;
+};
+
+namespace commnet {
+
+inline const std::string& Peer::name() const { return handle_->name; }
 
 template <class Body>
 void Peer::guard(Body&& body) noexcept {

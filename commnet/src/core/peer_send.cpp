@@ -23,15 +23,15 @@ bool Peer::fits(const Operation& operation) const {
 }
 
 void Peer::send(const OperationPointer& operation) {
-  if (!is_connected_) fail(CN_PEER_LOST, "the peer '%s' is not connected", name_.c_str());
+  if (!is_connected_) fail(CN_PEER_LOST, "the peer '%s' is not connected", name().c_str());
   if (operation->size > message_limit_)
-    fail(CN_INVALID_ARGUMENT, "the peer '%s' takes messages of at most %llu bytes, got %llu", name_.c_str(),
+    fail(CN_INVALID_ARGUMENT, "the peer '%s' takes messages of at most %llu bytes, got %llu", name().c_str(),
          static_cast<unsigned long long>(message_limit_), static_cast<unsigned long long>(operation->size));
   const bool is_copied = (operation->flags & CN_COPY) != 0;
   const uint64_t cost = operation->size + kMessageCost;
   if (waiting_ > 0 && waiting_ + cost > endpoint_.settings().send_limit)
     fail(CN_FULL, "%llu bytes wait for the peer '%s' already", static_cast<unsigned long long>(waiting_),
-         name_.c_str());
+         name().c_str());
   if (is_copied && main().table().keeps_payloads)
     operation->copy.assign(operation->data, operation->data + operation->size);
   try {

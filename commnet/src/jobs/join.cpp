@@ -52,7 +52,7 @@ uint64_t number_of(const std::vector<std::string>& addresses) {
 
 // Waits until all members are connected with all others: one that leaves then is in nobody's way.
 void wait_for_all(const Job& job, uint64_t number, cn_peer* const* peers) {
-  const auto peer_of = [&](uint32_t rank) -> Peer& { return *reinterpret_cast<Peer*>(peers[rank]); };
+  const auto peer_of = [&](uint32_t rank) -> Peer& { return *peers[rank]->peer; };
   const auto each_other = [&](auto&& act) {
     for (uint32_t rank = 0; rank < job.size; ++rank) {
       if (rank == job.rank) continue;
