@@ -53,6 +53,39 @@ TEST(Liveness, APeerThatStopsWithinAFrameIsLost) {
   EXPECT_TRUE(soon([&] { return !cn_peer_is_connected(peer); }));
 }
 
+// A handler keeps the thread of its endpoint, but not its signs of life, nor its memory.
+TEST(Liveness, AHandlerMayTakeLongerThanTheTimeout) {
+  const EndpointHandle a = make("a"), b = make("b");
+  std::vector<char> there(100'000, 1), here(there.size());
+  cn_memory* memory = nullptr;
+  cn_token token;
+  ASSERT_EQ(cn_memory_register(b.get(), there.data(), there.size(), CN_READ, &memory), CN_OK);
+  ASSERT_EQ(cn_memory_token(memory, CN_READ, &token), CN_OK);
+  struct Handled {
+    std::atomic<int> begun{0}, ended{0};
+  } handled;
+  const auto slow = [](void* user, cn_message*) {
+    Handled& known = *static_cast<Handled*>(user);
+    ++known.begun;
+    usleep(4 * kTimeout * 1000);
+    ++known.ended;
+  };
+  ASSERT_EQ(cn_set_handler(b.get(), 1, slow, &handled), CN_OK);
+  cn_peer* const to_b = connect(a.get(), cn_endpoint_address(b.get()));
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_EQ(cn_send(to_b, 1, 0, "x", 1, nullptr, nullptr), CN_OK);
+    EXPECT_TRUE(soon([&] { return handled.begun == i + 1; }));
+    EXPECT_EQ(
+        complete([&](cn_operation** op) { return cn_read(to_b, &token, 0, here.data(), here.size(), nullptr, op); }),
+        CN_OK)
+        << cn_error();
+    EXPECT_EQ(handled.ended, i);
+    EXPECT_TRUE(soon([&] { return handled.ended == i + 1; }));
+    EXPECT_TRUE(cn_peer_is_connected(to_b));
+  }
+  cn_memory_release(memory);
+}
+
 // What one side sends takes longer than the timeout, which its own pings wait behind, and the answers to them.
 TEST(Liveness, ASlowNetworkIsNotALostPeer) {
   for (const uint32_t timeout_of_b : {kTimeout, 20 * kTimeout}) {

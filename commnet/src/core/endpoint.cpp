@@ -2,7 +2,6 @@
 #include "core/endpoint.h"
 
 #include <pthread.h>
-#include <signal.h>
 
 #include <algorithm>
 
@@ -36,17 +35,7 @@ std::shared_ptr<Endpoint> Endpoint::open(Settings settings) {
   const std::shared_ptr<Endpoint> endpoint(new Endpoint(std::move(settings), forks));
   endpoint->open_transports();
   if (endpoint->settings_.is_manual) return endpoint;
-  // Signals are the business of the threads of the program.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    endpoint->thread_ = std::thread([raw = endpoint.get()] { raw->run_thread(); });
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw;
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  endpoint->thread_ = start_without_signals([raw = endpoint.get()] { raw->run_thread(); });
   return endpoint;
 }
 
@@ -138,6 +127,7 @@ bool Endpoint::close() {
     while (settings_.is_manual && is_working_) changed_.wait_for(lock, std::chrono::milliseconds(1));
   }
   if (thread_.joinable()) thread_.join();
+  end_relief();
   Lock lock = take_lock();
   worker_ = std::this_thread::get_id();
   run_ready(lock);

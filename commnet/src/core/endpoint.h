@@ -8,6 +8,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -199,6 +200,11 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   void run_ready(Lock& lock) noexcept;
   void after_call(Lock& lock);
   void run_thread();
+  // Callbacks begin, and end. If that takes long, another thread works meanwhile.
+  void begin_callbacks() noexcept;
+  void end_callbacks() noexcept { callbacks_begin_ = Clock::time_point::max(); }
+  void run_relief();
+  void end_relief();
   void clear_graves() noexcept;
   void drop_oldest_stranger() noexcept;
   void let_others(Lock& lock);
@@ -221,6 +227,11 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   bool is_sleeping_ = false;           // work() waits
   std::atomic<bool> is_awake_{false};  // and was woken
   std::thread thread_;
+  std::thread relief_;  // while there are callbacks from time to time
+  bool has_relief_ = false;
+  std::condition_variable relief_wakes_;
+  Clock::time_point callbacks_begin_ = Clock::time_point::max();
+  uint64_t callback_count_ = 0;
   bool is_working_ = false;  // a thread is in work()
   std::thread::id worker_;
   Clock::time_point last_work_, timers_at_, peers_at_, last_flush_;
@@ -247,6 +258,9 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   SpareNotices spare_notices_;
   bool watches_peers_ = false;
 };
+
+// Starts a thread that gets no signals.
+std::thread start_without_signals(std::function<void()> body);
 
 template <class Start>
 void Endpoint::start(const OperationPointer& operation, Start&& start) {

@@ -107,6 +107,7 @@ void Endpoint::run_ready(Lock& lock) noexcept {
   while (!ready_.empty()) {
     Notices claimed = claim(), done;
     const uint64_t version = handlers_version_;
+    begin_callbacks();
     lock.unlock();
     while (!claimed.empty()) {
       Notice& next = claimed.front();
@@ -128,6 +129,7 @@ void Endpoint::run_ready(Lock& lock) noexcept {
       done.splice(done.end(), claimed, claimed.begin());
     }
     lock.lock();
+    end_callbacks();
     ready_.splice(ready_.begin(), claimed);
     spare_notices_.put(done);
     changed_.notify_all();
