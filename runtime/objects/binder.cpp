@@ -175,7 +175,7 @@ void Binder::assign_named(const Given& given) {
     if (places[i] < parameters_.size()) continue;
     const bool is_null = is_function_ && language_.has_options && look(given.named[i]).kind == OF_DATA_NONE;
     const bool is_collected = !language_.has_options && collector(OF_COLLECTS_NAMED) < parameters_.size();
-    if (is_collected)
+    if (is_collected && given.names[i] != nullptr)
       collected_[1].emplace_back(given.names[i], given.named[i]);
     else if (!is_null)
       refuse_name(given, i);

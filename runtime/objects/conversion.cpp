@@ -42,9 +42,10 @@ of_data Binder::refuse_too_large(const std::string& name) {
   return refuse(OF_INVALID_ARGUMENT, name + " must fit into 64 bits, got a larger integer");
 }
 
-// Keeps the tensor of an argument: code of the language that runs meanwhile may release it.
+// Keeps the tensor or the object of an argument: code of the language that runs meanwhile may release it.
 of_data Binder::keep(const of_data& found) {
-  if (found.kind == OF_DATA_TENSOR) store_.tensors.push_back(of_tensor_retain(found.as.tensor));
+  if (found.kind == OF_DATA_TENSOR) store_.keep(found.as.tensor);
+  if (found.kind == OF_DATA_OBJECT) store_.keep(found.of.object, found.as.object);
   return found;
 }
 

@@ -17,23 +17,29 @@ const {
 /** The key that the constructor requires to take a slot instead of arguments. */
 const KEY = Symbol('object');
 
+const mapEntries = Map.prototype.entries;
+
 /** The objects that live as long as the process. */
 const constants = new WeakSet();
 /** The classes by their names. */
 const classes = new Map();
 
 let isObject;
+let classOf;
 let slotOf;
 
 /** An object of the runtime. */
 class NativeObject {
   /** The slot of the object in the addon; 0 once it is disposed of. */
   #slot;
+  /** The class of what is in the slot, whatever the prototype is. */
+  #Class;
 
   /** Creates an object with the constructor at a position of the table, or over the slot that follows KEY. */
   constructor(Class, method, args, madeBy) {
     if (args[0] !== KEY && method < 0) throw makeError('TypeMismatch', `${Class.name}: ${madeBy}`);
     this.#slot = args[0] === KEY ? args[1] : native.construct(method, 0, ...args);
+    this.#Class = Class;
     native.own(this, this.#slot);
     Object.defineProperty(this, 'uncloneable', {value: Class.uncloneable, enumerable: true});
     if (new.target === Class) Object.freeze(this); // subclasses have fields of their own
@@ -42,6 +48,7 @@ class NativeObject {
 
   static {
     isObject = (value) => typeof value === 'object' && value !== null && #slot in value;
+    classOf = (object) => object.#Class;
     slotOf = (object) => object.#slot;
   }
 
@@ -94,23 +101,26 @@ function setOverrides(object, Class) {
 /** Returns the name of the class of an object, or of the one that it is a subclass of. */
 function nameOf(object) {
   for (const [name, {Class}] of classes) {
-    if (object instanceof Class) return name;
+    if (isObject(object) ? classOf(object) === Class : isInstance(object, Class)) return name;
   }
-  return 'object';
+  return 'NativeObject';
 }
 
 /** Returns the text of an object: that of its property for it, or the fields of its state. */
 function describeState(object) {
-  const {getState, text} = classes.get(nameOf(object));
-  if (text !== undefined) return typeof object[text] === 'function' ? object[text]() : object[text];
+  const {Class: {prototype}, getState, text} = classes.get(nameOf(object));
+  if (text !== undefined) {
+    const found = Reflect.get(prototype, text, object); // a subclass may override it
+    return typeof found === 'function' ? found.call(object) : found;
+  }
   if (getState === undefined) return nameOf(object);
-  const fields = Object.entries(object[getState]()).map(([name, value]) => `${name} ${value}`);
+  const fields = Object.entries(prototype[getState].call(object)).map(([name, value]) => `${name} ${value}`);
   return `${nameOf(object)}(${fields.join(', ')})`;
 }
 
 /** Returns the slot of the receiver of a method, 0 if it was disposed of. Throws TypeMismatch for other receivers. */
 function slotFor(Class, value, method) {
-  if (isObject(value) && value instanceof Class) return slotOf(value);
+  if (isObject(value) && (Class === NativeObject || Class === classOf(value))) return slotOf(value);
   const name = Class === NativeObject ? nameOf(value) : Class.name;
   throw makeError('TypeMismatch', `${method}: the receiver must be a ${name}, got ${describe(value)}`);
 }
@@ -198,7 +208,10 @@ function within(Class, name, [enter, leave], body, create, finish = (object) => 
 function register(Class, {getState, setState, text, keys, get, equality, overridable = {}} = {}) {
   if (equality !== undefined) {
     Class.prototype.equals = function equals(other) {
-      return isObject(other) && other instanceof Class && this[equality] === other[equality];
+      liveSlot(Class, this, 'equals');
+      if (!isObject(other) || classOf(other) !== Class) return false;
+      liveSlot(Class, other, 'equals', 'other');
+      return Reflect.get(Class.prototype, equality, this) === Reflect.get(Class.prototype, equality, other);
     };
   }
   if (keys !== undefined) addItems(Class.prototype, keys, get);
@@ -211,7 +224,7 @@ function register(Class, {getState, setState, text, keys, get, equality, overrid
     Class.prototype.clone = function clone() {
       liveSlot(Class, this, 'clone');
       const copy = new Class();
-      copy[setState](this[getState]());
+      copy[setState](Class.prototype[getState].call(this));
       return copy;
     };
   }
@@ -299,7 +312,7 @@ native.setHost({
     if (isFloat(value)) return {real: Number(value)};
     if (devices.isDevice(value)) return {device: devices.codeOf('', '', value)};
     if (isArray(value)) return {length: Math.max(0, Math.trunc(Number(value.length)) || 0)};
-    if (isInstance(value, Map)) return [...value];
+    if (util.types.isMap(value)) return Array.from(mapEntries.call(value));
     return isPlainObject(value) ? Object.entries(value) : null;
   },
   findTensor,

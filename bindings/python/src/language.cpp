@@ -80,6 +80,38 @@ bool is_mapping(PyObject* object) {
   return found;
 }
 
+// Keeps a new reference until the call is bound. Returns NULL for NULL.
+PyObject* keep(void* context, PyObject* owned) {
+  if (owned != nullptr) context_of(context).kept.emplace_back(owned);
+  return owned;
+}
+
+// Returns the items of a mapping, which are pairs, or of a set as a list, which stays the same until the call is bound,
+// borrowed; NULL with an exception on failure.
+PyObject* items_of(void* context, PyObject* object) {
+  Ref& items = context_of(context).items[object];
+  if (items) return items.get();
+  const bool is_set = PyAnySet_Check(object) != 0;
+  Ref found(is_set ? PySequence_List(object) : PyMapping_Items(object));
+  for (Py_ssize_t i = 0; found && !is_set && i < PyList_Size(found.get()); ++i) {
+    PyObject* pair = PyList_GetItem(found.get(), i);
+    if (PyTuple_Check(pair) && PyTuple_Size(pair) == 2) continue;
+    return raise(OF_TYPE_MISMATCH, "items() of " + type_name(object) + " must give tuples of a key and a value, got " +
+                                       type_name(pair));
+  }
+  items = std::move(found);
+  return items.get();
+}
+
+// Looks at a mapping or a set.
+of_status look_at_items(void* context, PyObject* object, of_data* data) {
+  PyObject* items = items_of(context, object);
+  if (items == nullptr) return OF_INTERRUPTED;
+  data->kind = PyAnySet_Check(object) ? OF_DATA_LIST : OF_DATA_MAP;
+  data->count = static_cast<uint32_t>(PyList_Size(items));
+  return OF_OK;
+}
+
 of_status look(void* context, of_native value, of_data* data) {
   PyObject* object = object_of(value);
   of_value number{};
@@ -94,52 +126,31 @@ of_status look(void* context, of_native value, of_data* data) {
     return look_at_text(object, data);
   } else if (PyList_Check(object) || PyTuple_Check(object)) {
     data->kind = OF_DATA_LIST;
-    data->count = static_cast<uint32_t>(PySequence_Size(object));
-  } else if (PyAnySet_Check(object) && !context_of(context).is_function) {
-    data->kind = OF_DATA_LIST;
-    data->count = static_cast<uint32_t>(PySet_Size(object));
-  } else if (PyDict_Check(object)) {
-    data->kind = OF_DATA_MAP;
-    data->count = static_cast<uint32_t>(PyDict_Size(object));
+    data->count = static_cast<uint32_t>(PyList_Check(object) ? PyList_Size(object) : PyTuple_Size(object));
+  } else if (PyDict_Check(object) || (PyAnySet_Check(object) && !context_of(context).is_function)) {
+    return look_at_items(context, object, data);
   } else if (find_dtype(object, &data->as.dtype) == DtypeMatch::kFound) {
     data->kind = OF_DATA_DTYPE;
   } else if (is_device(object)) {
     data->kind = OF_DATA_DEVICE;
     data->as.device = device_of(object);
   } else if (const Object* found = as_object(object)) {
-    const of_data_kind without_value = context_of(context).is_function ? OF_DATA_OTHER : OF_DATA_DISPOSED;
-    data->kind = found->handle != nullptr ? OF_DATA_OBJECT : without_value;
+    data->kind = found->handle != nullptr ? OF_DATA_OBJECT : OF_DATA_DISPOSED;
     data->as.object = found->handle;
     data->of.object = class_of(object);
   } else if (is_mapping(object)) {
-    const Py_ssize_t count = PyMapping_Size(object);
-    if (count < 0) return OF_INTERRUPTED;
-    data->kind = OF_DATA_MAP;
-    data->count = static_cast<uint32_t>(count);
+    return look_at_items(context, object, data);
   } else {
     data->kind = PyCallable_Check(object) ? OF_DATA_FUNCTION : OF_DATA_OTHER;
   }
   return OF_OK;
 }
 
-// Keeps a new reference until the call is bound. Returns NULL for NULL.
-PyObject* keep(void* context, PyObject* owned) {
-  if (owned != nullptr) context_of(context).kept.emplace_back(owned);
-  return owned;
-}
-
-// Returns the items of a mapping or a set as a list, which stays the same until the call is bound, borrowed; NULL
-// with an exception on failure.
-PyObject* items_of(void* context, PyObject* object) {
-  Ref& items = context_of(context).items[object];
-  if (!items) items = Ref(PyAnySet_Check(object) ? PySequence_List(object) : PyMapping_Items(object));
-  return items.get();
-}
-
 of_status items(void* context, of_native list, uint32_t count, of_native* items) {
   PyObject* object = object_of(list);
   if (PyAnySet_Check(object)) object = items_of(context, object);
-  PyObject* copy = object != nullptr ? keep(context, PySequence_Tuple(object)) : nullptr;
+  if (object == nullptr) return OF_INTERRUPTED;
+  PyObject* copy = keep(context, PyList_Check(object) ? PyList_AsTuple(object) : Py_NewRef(object));
   if (copy == nullptr) return OF_INTERRUPTED;
   for (uint32_t i = 0; i < count; ++i) items[i] = i < PyTuple_GET_SIZE(copy) ? PyTuple_GET_ITEM(copy, i) : Py_None;
   return OF_OK;

@@ -43,6 +43,8 @@ module OneFlow
     # Returns `#<OneFlow::Generator seed 7, offset 100>`.
     def inspect
       "#<#{self.class} #{state_fields.zip(native_state).map { |name, value| "#{name} #{value}" }.join(", ")}>"
+    rescue InvalidArgument # initialize has not been called
+      Kernel.instance_method(:to_s).bind_call(self)
     end
     alias to_s inspect
   end
