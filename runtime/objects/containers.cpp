@@ -192,7 +192,7 @@ of_data Binder::convert_any(const std::string& name, of_native value, int depth)
 of_data Binder::convert_record(const std::string& name, const of_type& type, of_data found, of_native value) {
   of_data* fields = store_.memory.allocate<of_data>(type.count);
   if (!language_.names_fields && found.count != type.count)
-    return refuse(OF_TYPE_MISMATCH, name + " must be " + type.word + ", got " + language_.print(context_, value));
+    return refuse(OF_TYPE_MISMATCH, name + " must be " + type.word + ", got " + printed(language_, context_, value));
   const std::span<const of_native> own_items = items_of(value, language_.names_fields ? 0 : type.count);
   for (uint32_t i = 0; i < type.count; ++i) {
     of_native item = language_.names_fields ? nullptr : own_items[i];

@@ -109,7 +109,7 @@ of_data Binder::convert(const std::string& name, const of_type& type, of_native 
     case OF_TYPE_ARRAY:
       return make_tensor("tensor", "data", type, value);
     case OF_TYPE_POSITIVE:
-      return refuse(OF_TYPE_MISMATCH, name + " must be " + type.word + ", got " + language_.print(context_, value));
+      return refuse(OF_TYPE_MISMATCH, name + " must be " + type.word + ", got " + printed(language_, context_, value));
     case OF_TYPE_PATH:
       return convert_path(name, type, value);
     case OF_TYPE_RANGE:
@@ -178,7 +178,7 @@ of_data Binder::convert_integer(const std::string& name, const of_type& type, of
   if (found.kind == OF_DATA_INT || (found.kind == OF_DATA_UINT && type.kind == OF_TYPE_WORD)) return found;
   if (type.kind != OF_TYPE_WORD || language_.too_large == nullptr) return refuse_too_large(name);
   return refuse(OF_INVALID_ARGUMENT,
-                name + " must " + language_.too_large + ", got " + language_.print(context_, value));
+                name + " must " + language_.too_large + ", got " + printed(language_, context_, value));
 }
 
 of_data Binder::convert_float(const std::string& name, const of_type& type, of_data found, of_native value) {
@@ -260,7 +260,7 @@ of_data Binder::convert_size(const std::string& name, const of_type& type, of_na
   if (!is_number && language_.range(context_, value, bounds) == OF_OK) return bounds_of(bounds);
   if (found.kind == OF_DATA_MAP && language_.names_fields)
     return refuse(OF_TYPE_MISMATCH, name + " must " + of_last_error());
-  return refuse(OF_TYPE_MISMATCH, name + " must be " + type.word + ", got " + language_.print(context_, value));
+  return refuse(OF_TYPE_MISMATCH, name + " must be " + type.word + ", got " + printed(language_, context_, value));
 }
 
 // Returns the minimum, the maximum and the step of a size as data.

@@ -11,6 +11,9 @@ inline void check_language(of_status status) {
   if (status != OF_OK) throw Raised();
 }
 
+// Returns a value as the language prints it, in one line and cut after the first characters.
+std::string printed(const of_language& language, void* context, of_native value);
+
 }  // namespace oneflow::objects
 
 #endif  // ONEFLOW_OBJECTS_LANGUAGE_H_

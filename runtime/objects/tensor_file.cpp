@@ -52,7 +52,7 @@ void TensorFile::close() {
 
 of_status open_tensor_file(void*, const of_data* given, Results& results) {
   of_file file = nullptr;
-  check(of_file_open(given[0].as.text, &file));
+  results.check_named(of_file_open(given[0].as.text, &file));
   results.give(results.object("TensorFile", new TensorFile(OpenFile(file))));
   return OF_OK;
 }

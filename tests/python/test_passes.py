@@ -409,11 +409,11 @@ def test_wrong_rules_are_errors() -> None:
         return graph.rewrite(flow.graph.rule(left, lambda *t: t[0], tensors, **options))
 
     two = flow.ones(2)
-    raises(flow.InvalidArgument, "optimize: the left side uses a tensor of shape [2]: make it an argument",
+    raises(flow.InvalidArgument, "rewrite: the left side uses a tensor of shape [2]: make it an argument",
            lambda: rule(lambda x: x + two, two))  # fmt: skip
-    raises(flow.InvalidArgument, "optimize: the left side must return one tensor, which its last call computes",
+    raises(flow.InvalidArgument, "rewrite: the left side must return one tensor, which its last call computes",
            lambda: rule(lambda x: x, two))  # fmt: skip
-    raises(flow.InvalidArgument, "optimize: the left side takes no tensor 'y'",
+    raises(flow.InvalidArgument, "rewrite: the left side takes no tensor 'y'",
            lambda: rule(lambda x: flow.exp(x), two, constants=["y"]))  # fmt: skip
     raises(flow.TypeMismatch, "optimize: an item of rules must be Rule, got int",
            lambda: flow.graph.capture(lambda x: flow.exp(x), two).optimize(rules=[1]))  # type: ignore[list-item]  # fmt: skip

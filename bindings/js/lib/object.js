@@ -21,6 +21,8 @@ const mapEntries = Map.prototype.entries;
 
 /** The objects that live as long as the process. */
 const constants = new WeakSet();
+/** The objects that blocks use, with the number of the blocks. */
+const uses = new WeakMap();
 /** The classes by their names. */
 const classes = new Map();
 
@@ -63,6 +65,7 @@ class NativeObject {
     if (constants.has(this)) {
       throw makeError('InvalidArgument', `dispose: this ${nameOf(this)} lives as long as the process`);
     }
+    if (uses.get(this) > 0) throw makeError('InvalidArgument', `dispose: a block uses this ${nameOf(this)}`);
     native.release(slot);
     this.#slot = 0;
   }
@@ -154,9 +157,13 @@ const callAsync = async (method, args) => start(method, 0, args);
  */
 function start(method, slot, args) {
   const {signal, ...options} = isPlainObject(args.at(-1)) ? args.at(-1) : {};
-  if (!isInstance(signal, AbortSignal)) return traced(native.invokeAsync(method, slot, undefined, ...args));
-  signal.throwIfAborted();
+  if (signal === undefined || isInput(signal)) return traced(native.invokeAsync(method, slot, undefined, ...args));
   const others = Object.keys(options).length > 0 ? [options] : [];
+  if (signal === null) return start(method, slot, [...args.slice(0, -1), ...others]);
+  if (!isSignal(signal)) {
+    throw makeError('TypeMismatch', `${native.methodName(method)}: signal must be AbortSignal, got ${describe(signal)}`);
+  }
+  signal.throwIfAborted();
   const ending = native.makeEnding();
   const work = traced(native.invokeAsync(method, slot, ending, ...args.slice(0, -1), ...others));
   return new Promise((resolve, reject) => {
@@ -179,7 +186,9 @@ function within(Class, name, [enter, leave], body, create, finish = (object) => 
   }
   const object = create();
   invoke(Class, object, enter, name, []);
+  uses.set(object, (uses.get(object) ?? 0) + 1);
   const end = (value) => {
+    uses.set(object, uses.get(object) - 1);
     invoke(Class, object, leave, name, []);
     return finish(object, value);
   };
@@ -192,12 +201,14 @@ function within(Class, name, [enter, leave], body, create, finish = (object) => 
     throw error;
   };
   let result;
+  let isPromise;
   try {
     result = body(object);
+    isPromise = typeof result?.then === 'function';
   } catch (error) {
     fail(error);
   }
-  return typeof result?.then === 'function' ? Promise.resolve(result).then(end, fail) : end(result);
+  return isPromise ? Promise.resolve(result).then(end, fail) : end(result);
 }
 
 /**
@@ -287,6 +298,19 @@ function isInstance(value, Class) {
     return value instanceof Class;
   } catch {
     return false;
+  }
+}
+
+/** Returns whether a value is data for a graph, which may have an input `signal`. */
+const isInput = (value) => isTensor(value) || Array.isArray(value) || isPlainObject(value) || util.types.isMap(value);
+
+const getAborted = Object.getOwnPropertyDescriptor(AbortSignal.prototype, 'aborted').get;
+
+function isSignal(value) {
+  try {
+    return isInstance(value, AbortSignal) && typeof getAborted.call(value) === 'boolean';
+  } catch {
+    return false; // an object with only the prototype
   }
 }
 

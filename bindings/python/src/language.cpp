@@ -210,13 +210,15 @@ bool read_bound(PyObject* owned, int64_t* bound) {
 
 of_status range(void* context, of_native value, int64_t bounds[3]) {
   PyObject* object = object_of(value);
-  const bool fits = PyRange_Check(object) && PyObject_IsTrue(object) == 1 &&
+  const Ref last(PyLong_FromLong(-1));  // PySequence_GetItem() fails for a range of more items than its positions count
+  const bool fits = last && PyRange_Check(object) && PyObject_IsTrue(object) == 1 &&
                     read_bound(PySequence_GetItem(object, 0), &bounds[0]) &&
-                    read_bound(PySequence_GetItem(object, -1), &bounds[1]) &&
-                    read_bound(PyObject_GetAttrString(object, "step"), &bounds[2]) && bounds[2] > 0;
+                    read_bound(PyObject_GetItem(object, last.get()), &bounds[1]) &&
+                    read_bound(PyObject_GetAttrString(object, "step"), &bounds[2]) && bounds[2] > 0 && bounds[0] >= 0;
   PyErr_Clear();
   if (fits) return OF_OK;
-  return of_fail(OF_TYPE_MISMATCH, (std::string("be a range that is not empty, got ") + print(context, value)).c_str());
+  return of_fail(OF_TYPE_MISMATCH,
+                 (std::string("be a range of sizes that is not empty, got ") + print(context, value)).c_str());
 }
 
 // Returns whether an object is a number, a list or another sequence of them, or an array. Strings, bytes and
@@ -260,7 +262,9 @@ of_status show_name(void* context, size_t position, const char** shown, const ch
   const Ref bytes(
       PyUnicode_AsEncodedString(PyTuple_GET_ITEM(context_of(context).names, position), "utf-8", "backslashreplace"));
   if (!bytes) return OF_INTERRUPTED;
-  context_of(context).text = PyBytes_AS_STRING(bytes.get());
+  const std::string name(PyBytes_AS_STRING(bytes.get()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.get())));
+  context_of(context).text.clear();
+  for (const char c : name) context_of(context).text += c == '\0' ? std::string("\\x00") : std::string(1, c);
   *shown = *word = context_of(context).text.c_str();
   return OF_OK;
 }

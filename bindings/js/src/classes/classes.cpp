@@ -123,6 +123,10 @@ void add_class_functions(Exports& exports) {
   exports.add<invoke>("invoke");
   exports.add<invoke_async>("invokeAsync");
   exports.add<construct>("construct");
+  // methodName(method): returns the name that error texts begin with.
+  exports.add("methodName", [](const Call& call) {
+    return Napi::String::New(call.environment().env(), record_of(call).method.name);
+  });
   exports.add<override_method>("override");
   exports.add<constant>("constant");
   // makeEnding(): returns what end() takes to end the work of a call early.
