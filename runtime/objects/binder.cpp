@@ -50,7 +50,7 @@ of_data Binder::refuse_name(const Given& given, size_t position) {
   const int32_t nearest = of_nearest_name(word, names.data(), names.size());
   const std::string hint = nearest < 0 ? "" : std::string("; did you mean ") + names[nearest] + "?";
   progress_ = {OF_REFUSAL_NAME, static_cast<int32_t>(position), nearest >= 0};
-  return refuse(OF_TYPE_MISMATCH, std::string("unknown argument ") + shown + hint);
+  return refuse(OF_TYPE_MISMATCH, "unknown argument " + printable(shown) + hint);
 }
 
 uint32_t Binder::positional_count() const {
@@ -259,6 +259,7 @@ of_data Binder::spread(const of_parameter& parameter, of_native value) {
   } else if (parameter.collects == OF_COLLECTS_NAMED) {
     if (found.kind != OF_DATA_NONE) return refuse_type(parameter.name, *parameter.type, value);
   } else if (is_list) {
+    if (!has_length(parameter.name, found)) return {};
     for (of_native item : items_of(value, found.count)) collected_[0].emplace_back(nullptr, item);
   } else {
     collected_[0].emplace_back(nullptr, value);

@@ -93,7 +93,7 @@ class Dynamic {
 
   // Returns a key as the language shows it.
   std::string shown(const std::string& key, of_native own_key) const {
-    return results_.language().names_fields ? "'" + key + "'" : results_.print(own_key);
+    return results_.language().names_fields ? quoted(key) : results_.print(own_key);
   }
 
   // Gets the number that a key is: an integer, or its digits in a language whose keys are texts.
@@ -117,8 +117,8 @@ class Dynamic {
       const auto has_name = [&](const of_named_size& size) { return name == size.name; };
       const auto size = std::find_if(sizes_.begin(), sizes_.end(), has_name);
       if (size == sizes_.end()) {
-        results_.fail(OF_INVALID_ARGUMENT, results_.parameter(kRanges) + " has '" + name +
-                                               "', which no dimension has in " + results_.parameter(kDynamic));
+        results_.fail(OF_INVALID_ARGUMENT, results_.parameter(kRanges) + " has " + quoted(name) +
+                                               ", which no dimension has in " + results_.parameter(kDynamic));
       }
       const of_data* bounds = ranges.as.items[i].as.items;
       size->minimum = bounds[0].as.integer;

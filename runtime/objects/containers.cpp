@@ -93,7 +93,7 @@ of_data Binder::convert_outputs(const std::string& name, const of_type& type, co
 
 // Returns the name of a part of an argument: "sizes['n']" or "sizes.n".
 std::string Binder::part(const std::string& name, const std::string& key) const {
-  return language_.names_fields ? name + "." + key : name + "['" + key + "']";
+  return language_.names_fields ? name + "." + printable(key) : name + "[" + quoted(key) + "]";
 }
 
 // Returns the text of a key; NULL for one that is refused.

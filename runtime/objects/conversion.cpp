@@ -227,7 +227,7 @@ of_data Binder::convert_dtype(const std::string& name, const of_data& found, of_
     const size_t begin = shown.find('"'), end = shown.rfind('"');
     if (begin < end) shown = shown.substr(begin + 1, end - begin - 1);
   }
-  return refuse(OF_INVALID_ARGUMENT, name + " must be the name of a dtype, got '" + shown + "'");
+  return refuse(OF_INVALID_ARGUMENT, name + " must be the name of a dtype, got " + quoted(shown));
 }
 
 of_data Binder::convert_device(const std::string& name, const of_data& found, of_native value) {

@@ -1,25 +1,16 @@
 #include "objects/language.h"
 
 namespace oneflow::objects {
-namespace {
-
-constexpr size_t kMostShown = 100;
-
-bool continues_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
-
-}  // namespace
 
 std::string printed(const of_language& language, void* context, of_native value) {
-  const std::string text = language.print(context, value);
-  std::string shown;
+  std::string line;
   bool is_indented = false;
-  for (const char c : text) {
-    is_indented = c == '\n' || (is_indented && c == ' ');
+  for (const char c : std::string_view(language.print(context, value))) {
     if (is_indented && c == ' ') continue;
-    if (shown.size() >= kMostShown && !continues_character(c)) return shown + "...";
-    shown += is_indented ? ' ' : c;
+    is_indented = c == '\n';
+    line += is_indented ? ' ' : c;
   }
-  return shown;
+  return printable(line);
 }
 
 }  // namespace oneflow::objects

@@ -31,8 +31,7 @@ of_file_entry entry_at(const OpenFile& file, uint64_t position) {
 uint64_t position_of(const OpenFile& file, const char* name, const Results& results) {
   uint64_t position = 0;
   const of_status status = of_file_find(file.get(), name, &position);
-  if (status == OF_INDEX_OUT_OF_RANGE)
-    results.fail(OF_INVALID_ARGUMENT, "there is no tensor '" + std::string(name) + "'");
+  if (status == OF_INDEX_OUT_OF_RANGE) results.fail(OF_INVALID_ARGUMENT, "there is no tensor " + quoted(name));
   check(status);
   return position;
 }

@@ -161,7 +161,8 @@ function start(method, slot, args) {
   const others = Object.keys(options).length > 0 ? [options] : [];
   if (signal === null) return start(method, slot, [...args.slice(0, -1), ...others]);
   if (!isSignal(signal)) {
-    throw makeError('TypeMismatch', `${native.methodName(method)}: signal must be AbortSignal, got ${describe(signal)}`);
+    const name = native.methodName(method);
+    throw makeError('TypeMismatch', `${name}: signal must be AbortSignal, got ${describe(signal)}`);
   }
   signal.throwIfAborted();
   const ending = native.makeEnding();

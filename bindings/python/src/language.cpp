@@ -96,8 +96,8 @@ PyObject* items_of(void* context, PyObject* object) {
   for (Py_ssize_t i = 0; found && !is_set && i < PyList_Size(found.get()); ++i) {
     PyObject* pair = PyList_GetItem(found.get(), i);
     if (PyTuple_Check(pair) && PyTuple_Size(pair) == 2) continue;
-    return raise(OF_TYPE_MISMATCH, "items() of " + type_name(object) + " must give tuples of a key and a value, got " +
-                                       type_name(pair));
+    return raise(OF_TYPE_MISMATCH,
+                 "items() of " + type_name(object) + " must give tuples of a key and a value, got " + type_name(pair));
   }
   items = std::move(found);
   return items.get();

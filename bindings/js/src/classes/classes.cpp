@@ -23,8 +23,8 @@ BoundCall bind(const Call& call, const MethodRecord& record, CallContext& contex
   for (size_t i = first; i < call.Length(); ++i) values.push_back(static_cast<napi_value>(call[i]));
   const int64_t slot = call.integer(1);
   of_bound_call bound = nullptr;
-  check_call(environment, of_bind(&record.method, &javascript, &context, environment.class_of(slot), environment.receiver(slot),
-                                  values.data(), values.size(), nullptr, 0, &bound));
+  check_call(environment, of_bind(&record.method, &javascript, &context, environment.class_of(slot),
+                                  environment.receiver(slot), values.data(), values.size(), nullptr, 0, &bound));
   return {bound, of_bound_call_release};
 }
 

@@ -155,7 +155,8 @@ int create(PyObject* self, const Type& type, PyObject* arguments, PyObject* keyw
   }
   UnpackedArguments unpacked;
   Call call;
-  if (!unpacked.unpack(arguments, keywords) || !call.bind(*type.record->create, nullptr, nullptr, unpacked.get())) return -1;
+  if (!unpacked.unpack(arguments, keywords) || !call.bind(*type.record->create, nullptr, nullptr, unpacked.get()))
+    return -1;
   const of_data* result = call.run();
   if (result == nullptr) return -1;
   if (cast(self)->handle != nullptr) {  // which calls on other threads may use

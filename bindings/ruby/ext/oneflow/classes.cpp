@@ -116,9 +116,9 @@ of_bound_call run(const MethodRecord& record, const of_class* object_class, void
   const char** names = static_cast<const char**>(rb_alloc_tmp_buffer(&memory, (named + 1) * sizeof(char*)));
   for (long i = 0; i < named; ++i) names[i] = name_text(RARRAY_AREF(given.names, i));
   of_bound_call call = nullptr;
-  of_status status =
-      of_bind(&record.method, &ruby_language, &context, object_class, handle, reinterpret_cast<const of_native*>(RARRAY_CONST_PTR(given.values)),
-              given.count, names, static_cast<size_t>(named), &call);
+  of_status status = of_bind(&record.method, &ruby_language, &context, object_class, handle,
+                             reinterpret_cast<const of_native*>(RARRAY_CONST_PTR(given.values)), given.count, names,
+                             static_cast<size_t>(named), &call);
   rb_free_tmp_buffer(&memory);
   if (context.raised) rb_jump_tag(context.raised);
   check(status);
@@ -269,6 +269,7 @@ VALUE define_class(VALUE module, const ClassRecord& record) {
   for (const MethodRecord* each : record.methods) rb_define_method(defined, each->name, each->function, -1);
   if (record.text) rb_define_method(defined, "to_s", text_of, 0);
   if (record.get_state) {
+    rb_define_private_method(defined, "native_initialize", initialize, -1);
     rb_define_private_method(defined, "native_state", get_state, 0);
     rb_define_private_method(defined, "native_state=", set_state, 1);
     rb_define_private_method(defined, "state_fields", state_fields, 0);

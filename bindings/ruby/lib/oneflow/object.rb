@@ -24,9 +24,9 @@ module OneFlow
     # Returns the state, for Marshal.
     def marshal_dump = native_state
 
-    # Sets the state, for Marshal.
+    # Sets the state, for Marshal. `initialize` of a subclass may require arguments.
     def marshal_load(state)
-      initialize
+      native_initialize
       self.native_state = state
     end
 
