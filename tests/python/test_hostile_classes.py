@@ -152,7 +152,8 @@ def test_sizes_that_lie(tmp_path: Path) -> None:
 
     flow.save(Long([TENSOR]), tmp_path / "list.npz")
     flow.save(Large(a=TENSOR), tmp_path / "map.npz")
-    assert [*flow.load(tmp_path / "map.npz")] == ["a"] and len(flow.load(tmp_path / "list.npz")) == 1
+    assert [*flow.load(tmp_path / "map.npz")] == ["a"]
+    assert len(flow.load(tmp_path / "list.npz")) == 1
     assert GRAPH.optimize(inputs=Long([TENSOR]), without=Long()).call_count == 1
 
 
@@ -168,7 +169,7 @@ def test_an_object_is_created_once() -> None:
 def test_copies_of_an_object_without_a_handle() -> None:
     unfinished = flow.Generator.__new__(flow.Generator)
     for function in (copy.copy, copy.deepcopy, pickle.dumps):
-        with pytest.raises(flow.InvalidArgument, match="^get_state: __init__ of the class Generator has not been call"):
+        with pytest.raises(flow.InvalidArgument, match=r"^get_state: __init__ of the class"):
             function(unfinished)
 
 

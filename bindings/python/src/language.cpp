@@ -61,7 +61,7 @@ of_status look_at_text(PyObject* text, of_data* data) {
 
 of_status index(void*, of_native value, of_data* data) {
   if (PyIndex_Check(object_of(value)) == 0) return OF_OK;
-  const Ref integer(PyNumber_Index(object_of(value)));
+  const Ref integer(call_python([=] { return PyNumber_Index(object_of(value)); }));
   of_value number{};
   if (integer) return say_number(find_integer(integer.get(), &number), number, data);
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return OF_INTERRUPTED;
@@ -75,7 +75,7 @@ bool is_mapping(PyObject* object) {
     const Ref abc(PyImport_ImportModule("collections.abc"));
     return abc ? PyObject_GetAttrString(abc.get(), "Mapping") : nullptr;
   }();
-  const bool found = mapping != nullptr && PyObject_IsInstance(object, mapping) == 1;
+  const bool found = mapping != nullptr && call_python([=] { return PyObject_IsInstance(object, mapping); }) == 1;
   PyErr_Clear();
   return found;
 }
@@ -92,7 +92,7 @@ PyObject* items_of(void* context, PyObject* object) {
   Ref& items = context_of(context).items[object];
   if (items) return items.get();
   const bool is_set = PyAnySet_Check(object) != 0;
-  Ref found(is_set ? PySequence_List(object) : PyMapping_Items(object));
+  Ref found(call_python([=] { return is_set ? PySequence_List(object) : PyMapping_Items(object); }));
   for (Py_ssize_t i = 0; found && !is_set && i < PyList_Size(found.get()); ++i) {
     PyObject* pair = PyList_GetItem(found.get(), i);
     if (PyTuple_Check(pair) && PyTuple_Size(pair) == 2) continue;
@@ -171,20 +171,22 @@ const char* type_name_of(void* context, of_native value) {
 }
 
 const char* print(void* context, of_native value) {
-  const Ref text(PyObject_ASCII(object_of(value)));
+  const Ref text(call_python([=] { return PyObject_ASCII(object_of(value)); }));
   const char* words = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
   if (words == nullptr) PyErr_Clear();
   context_of(context).text = words != nullptr ? words : "an object";
   return context_of(context).text.c_str();
 }
 
-bool is_true(void*, of_native value) { return PyObject_IsTrue(object_of(value)) == 1; }
+bool is_true(void*, of_native value) {
+  return call_python([=] { return PyObject_IsTrue(object_of(value)); }) == 1;
+}
 
 of_status path(void* context, of_native value, of_data* data) {
   PyObject* object = object_of(value);
   data->kind = OF_DATA_OTHER;
   if (!PyUnicode_Check(object) && !PyBytes_Check(object) && !PyObject_HasAttrString(object, "__fspath__")) return OF_OK;
-  const Ref name(PyOS_FSPath(object));
+  const Ref name(call_python([=] { return PyOS_FSPath(object); }));
   if (!name) return OF_INTERRUPTED;
   PyObject* bytes =
       keep(context, PyUnicode_Check(name.get()) ? PyUnicode_EncodeFSDefault(name.get()) : Py_NewRef(name.get()));
@@ -271,20 +273,26 @@ of_status show_name(void* context, size_t position, const char** shown, const ch
 
 // ------------------------------------------------------------------------------------------------ functions
 
+// Returns a new reference to an attribute, which may be a property.
+PyObject* attribute(PyObject* object, const char* name) {
+  return call_python([=] { return PyObject_GetAttrString(object, name); });
+}
+
 of_status parameters(void* context, of_native function, uint32_t count, const char** names) {
   const Ref inspect(PyImport_ImportModule("inspect"));
-  const Ref signature(inspect ? PyObject_CallMethod(inspect.get(), "signature", "O", object_of(function)) : nullptr);
-  const Ref found(signature ? PyObject_GetAttrString(signature.get(), "parameters") : nullptr);
+  const auto signature_of = [&] { return PyObject_CallMethod(inspect.get(), "signature", "O", object_of(function)); };
+  const Ref signature(inspect ? call_python(signature_of) : nullptr);
+  const Ref found(signature ? attribute(signature.get(), "parameters") : nullptr);
   const Ref values(found ? PyObject_CallMethod(found.get(), "values", nullptr) : nullptr);
   const Ref list(values ? PySequence_List(values.get()) : nullptr);
   uint32_t named = 0;
   for (Py_ssize_t i = 0; list && i < PyList_Size(list.get()) && named < count; ++i) {
     PyObject* parameter = PyList_GetItem(list.get(), i);
-    const Ref kind(PyObject_GetAttrString(parameter, "kind"));
+    const Ref kind(attribute(parameter, "kind"));
     const long number = kind ? PyLong_AsLong(kind.get()) : -1;
     constexpr long kPositionalOrKeyword = 1;  // and 0 for those that are positional only
     if (number < 0 || number > kPositionalOrKeyword) continue;
-    PyObject* name = keep(context, PyObject_GetAttrString(parameter, "name"));
+    PyObject* name = keep(context, attribute(parameter, "name"));
     names[named++] = name != nullptr ? PyUnicode_AsUTF8(name) : nullptr;
   }
   PyErr_Clear();  // a function in C may have no signature
@@ -295,7 +303,7 @@ void* hold(void*, of_native function) { return Py_NewRef(object_of(function)); }
 
 void drop(void* held) {
   const LockedScope locked;
-  if (locked) Py_DECREF(static_cast<PyObject*>(held));
+  if (locked) call_python([=] { Py_DECREF(static_cast<PyObject*>(held)); });
 }
 
 of_status call(void* held, const of_data* arguments, uint32_t count, of_receiver receive, void* receiver) {
@@ -355,7 +363,8 @@ PyObject* list_to_python(const of_type& type, const of_data& data, bool in_recor
     else
       PyList_SET_ITEM(items.get(), i, item);
   }
-  return is_record ? PyObject_CallObject(record_class(type.name), items.get()) : items.release();
+  if (!is_record) return items.release();
+  return call_python([&] { return PyObject_CallObject(record_class(type.name), items.get()); });
 }
 
 PyObject* map_to_python(const of_type& type, const of_data& data) {
