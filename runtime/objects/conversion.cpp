@@ -107,7 +107,7 @@ of_data Binder::convert(const std::string& name, const of_type& type, of_native 
       if (is_disposed(found, nullptr)) return refuse_disposed(name, type);
       return convert_array(name, type, value);
     case OF_TYPE_ARRAY:
-      return make_tensor("tensor", "data", type, value);
+      return make_tensor(function_, name, type, value);
     case OF_TYPE_POSITIVE:
       return refuse(OF_TYPE_MISMATCH, name + " must be " + type.word + ", got " + printed(language_, context_, value));
     case OF_TYPE_PATH:

@@ -169,7 +169,8 @@ of_status graph_warm_up(void* self, const of_data* given, Results& results) {
       sizes.push_back(given[0].as.items[at].as.integer);
     }
   }
-  return of_session_warm_up(graph.session(), sizes.empty() ? nullptr : sizes.data(), sizes.size());
+  results.check_named(of_session_warm_up(graph.session(), sizes.empty() ? nullptr : sizes.data(), sizes.size()));
+  return OF_OK;
 }
 
 }  // namespace oneflow::objects

@@ -305,6 +305,23 @@ function isInstance(value, Class) {
 /** Returns whether a value is data for a graph, which may have an input `signal`. */
 const isInput = (value) => isTensor(value) || Array.isArray(value) || isPlainObject(value) || util.types.isMap(value);
 
+const getHref = Object.getOwnPropertyDescriptor(URL.prototype, 'href').get;
+
+/** Returns the text of a URL; undefined for other values, and for an object with only the prototype. */
+function hrefOf(value) {
+  try {
+    return isInstance(value, URL) ? getHref.call(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the literal of a number or a string, and the name of the type of any other value. */
+function print(value) {
+  if (typeof value === 'string') return JSON.stringify(value);
+  return ['number', 'bigint', 'boolean'].includes(typeof value) ? String(value) : describe(value);
+}
+
 const getAborted = Object.getOwnPropertyDescriptor(AbortSignal.prototype, 'aborted').get;
 
 function isSignal(value) {
@@ -318,8 +335,14 @@ function isSignal(value) {
 /** Returns the path that a string or a URL stands for, in an array; null for other values; or what it must be. */
 function pathOf(value) {
   if (typeof value === 'string') return [value];
-  if (!isInstance(value, URL)) return null;
-  return value.protocol === 'file:' ? [fileURLToPath(value)] : `be a file: URL, got ${value.protocol}`;
+  const href = hrefOf(value);
+  if (href === undefined) return null;
+  if (!href.startsWith('file:')) return `be a file: URL, got ${href.slice(0, href.indexOf(':') + 1)}`;
+  try {
+    return [fileURLToPath(href)];
+  } catch {
+    return `be a file: URL of a path of this system, got ${href}`;
+  }
 }
 
 /** Returns an object of a class over a slot, which it owns from now on. */
@@ -343,6 +366,7 @@ native.setHost({
   findTensor,
   makeTensor: makeTensorOf,
   path: pathOf,
+  print,
   range: rangeOf,
   warn: (text) => process.emitWarning(text, 'OneFlowWarning'),
   wrapRecord: (name, fields) => (records.has(name) ? new (records.get(name))(KEY, fields) : fields),

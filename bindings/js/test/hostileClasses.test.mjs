@@ -231,3 +231,16 @@ test('an asynchronous run sees the present elements of its arguments', async () 
   x.fill_(9);
   assert.deepEqual((await run).toArray(), [2, 2]);
 });
+
+test('values that texts show', () => {
+  fails(() => flow.graph.capture((x) => x, [tensor], {dynamic: {input0: {x: 'n'}}}), 'TypeMismatch',
+    'capture: dynamic must give names of sizes by dimension, got "n" for "x"');
+  fails(() => new flow.Generator(2 ** 53), 'TypeMismatch',
+    'Generator: seed must be integer, got number beyond 2**53; pass a BigInt');
+  fails(() => flow.load(new URL('file://host/x.npy')), 'InvalidArgument',
+    'load: path must be a file: URL of a path of this system, got file://host/x.npy');
+  fails(() => flow.load(Object.create(URL.prototype)), 'TypeMismatch',
+    'load: path must be string or URL, got instance of URL');
+  const sized = flow.graph.capture((x) => x.add(1), [tensor], {dynamic: 'n'});
+  fails(() => sized.warmUp({n: 0}), 'ShapeError', /^warmUp: 'n' must be between 1 and /);
+});

@@ -222,13 +222,17 @@ of_status field(void* context, of_native map, const char* key, of_native* item) 
 }
 
 const char* type_name(void* context, of_native value) {
+  of_data data{};
+  if (!context_of(context).is_function && value_of(context, value).IsNumber() && look(context, value, &data) == OF_OK &&
+      data.kind == OF_DATA_FLOAT && std::isfinite(data.as.real) && std::trunc(data.as.real) == data.as.real)
+    return "number beyond 2**53; pass a BigInt";
   const std::string text = context_of(context).environment.host().describe(value_of(context, value));
   return keep(context, text).c_str();
 }
 
 const char* print(void* context, of_native value) {
-  const Napi::Value printed = value_of(context, value);
-  return printed.IsBigInt() ? keep(context, printed.ToString()).c_str() : type_name(context, value);
+  const Napi::Value printed = context_of(context).environment.host().call("print", value_of(context, value));
+  return keep(context, printed.ToString()).c_str();
 }
 
 bool is_true(void* context, of_native value) { return value_of(context, value).ToBoolean(); }
