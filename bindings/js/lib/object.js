@@ -156,7 +156,7 @@ const callAsync = async (method, args) => start(method, 0, args);
  * then ends as soon as it can.
  */
 function start(method, slot, args) {
-  const {signal, ...options} = isPlainObject(args.at(-1)) ? args.at(-1) : {};
+  const {signal, ...options} = {signal: undefined, ...(isPlainObject(args.at(-1)) ? args.at(-1) : {})};
   if (signal === undefined || isInput(signal)) return traced(native.invokeAsync(method, slot, undefined, ...args));
   const others = Object.keys(options).length > 0 ? [options] : [];
   if (signal === null) return start(method, slot, [...args.slice(0, -1), ...others]);

@@ -89,7 +89,8 @@ class GradientsTest < OneFlowTest
   end
 
   def test_other_fibers_record_while_a_hook_waits
-    x, y = leaf(1.0), leaf(1.0)
+    x = leaf(1.0)
+    y = leaf(1.0)
     x.register_hook { |grad| Fiber.yield(OneFlow.grad_enabled?) || (grad * 2) }
     pass = Fiber.new { (x * 3).backward || x.grad.to_a }
     refute pass.resume

@@ -138,9 +138,10 @@ class HostileClassesTest < OneFlowTest
   end
 
   def test_names_that_are_no_texts
+    name = [:"a\x00b"].to_h { |each| [each, TENSOR] }
     text = "unknown argument :\"a\\x00b\""
-    assert_error(OneFlow::TypeMismatch, "Generator: #{text}") { OneFlow::Generator.new("a\0b": 1) }
-    assert_error(OneFlow::TypeMismatch, "run: #{text}") { GRAPH.call("a\0b": TENSOR) }
+    assert_error(OneFlow::TypeMismatch, "Generator: #{text}") { OneFlow::Generator.new(**name) }
+    assert_error(OneFlow::TypeMismatch, "run: #{text}") { GRAPH.call(**name) }
   end
 
   def test_more_than_64_arguments_by_name
