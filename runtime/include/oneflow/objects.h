@@ -256,9 +256,10 @@ typedef struct of_language {
   /* Gets the first `count` items of a list as they are now; they stay valid until the call is bound. Items of a list
    * that has become shorter are absent. */
   of_status (*items)(void* context, of_native list, uint32_t count, of_native* items);
-  /* Gets an entry of a map. */
+  /* Gets an entry of a map, as it was when look() first saw the map. */
   of_status (*entry)(void* context, of_native map, uint32_t position, of_native* key, of_native* item);
-  /* Gets the value of a map for a key: that of an absent one if there is none. Only where names_fields is set. */
+  /* Gets the value of a map for a key, likewise: that of an absent one if there is none. Only where names_fields is
+   * set. */
   of_status (*field)(void* context, of_native map, const char* key, of_native* item);
   /* Returns the name of the type of a value for error texts: "str". It stays valid until the next call. */
   const char* (*type_name)(void* context, of_native value);
