@@ -50,7 +50,7 @@ of_data Binder::refuse_name(const Given& given, size_t position) {
   const int32_t nearest = of_nearest_name(word, names.data(), names.size());
   const std::string hint = nearest < 0 ? "" : std::string("; did you mean ") + names[nearest] + "?";
   progress_ = {OF_REFUSAL_NAME, static_cast<int32_t>(position), nearest >= 0};
-  return refuse(OF_TYPE_MISMATCH, std::string("unknown argument ") + shown + hint);
+  return refuse(OF_TYPE_MISMATCH, "unknown argument " + printable(shown) + hint);
 }
 
 uint32_t Binder::positional_count() const {
@@ -175,7 +175,7 @@ void Binder::assign_named(const Given& given) {
     if (places[i] < parameters_.size()) continue;
     const bool is_null = is_function_ && language_.has_options && look(given.named[i]).kind == OF_DATA_NONE;
     const bool is_collected = !language_.has_options && collector(OF_COLLECTS_NAMED) < parameters_.size();
-    if (is_collected)
+    if (is_collected && given.names[i] != nullptr)
       collected_[1].emplace_back(given.names[i], given.named[i]);
     else if (!is_null)
       refuse_name(given, i);
@@ -259,6 +259,7 @@ of_data Binder::spread(const of_parameter& parameter, of_native value) {
   } else if (parameter.collects == OF_COLLECTS_NAMED) {
     if (found.kind != OF_DATA_NONE) return refuse_type(parameter.name, *parameter.type, value);
   } else if (is_list) {
+    if (!has_length(parameter.name, found)) return {};
     for (of_native item : items_of(value, found.count)) collected_[0].emplace_back(nullptr, item);
   } else {
     collected_[0].emplace_back(nullptr, value);

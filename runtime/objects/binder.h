@@ -136,6 +136,7 @@ class Binder {
   const char* key_text(const std::string& name, const of_data& key, of_native value);
   of_data convert_item(const std::string& name, size_t position, const of_type& type, of_native value);
   of_data convert_items(const std::string& name, const of_type& type, std::span<const of_native> values);
+  bool has_length(const std::string& name, const of_data& list);
   of_data convert_list(const std::string& name, const of_type& type, of_data found, of_native value);
   of_data convert_single(const std::string& name, const of_type& type, const of_data& found, of_native value);
   of_data convert_pair(const std::string& name, const of_type& type, const of_data& found, of_native value);

@@ -13,11 +13,13 @@ using namespace oneflow;
 using namespace oneflow::objects;
 
 struct of_bound_call_object {
-  of_bound_call_object(const of_method& called, const of_language& language, void* context, void* receiver)
-      : method(called), self(receiver), results(store.memory, called, language, context) {}
-  // Owns what the arguments refer to.
-  ~of_bound_call_object() {
-    for (const auto& [object_class, object] : kept_objects) object_class->release(object);
+  of_bound_call_object(const of_method& called, const of_language& language, void* context,
+                       const of_class* object_class, void* receiver)
+      : method(called), self_class(object_class), self(receiver), results(store.memory, called, language, context) {
+    if (self_class)
+      store.keep(self_class, self);
+    else if (self)
+      store.keep(static_cast<of_tensor>(self));
   }
 
   // Keeps what data refers to, in place.
@@ -28,28 +30,25 @@ struct of_bound_call_object {
       store.tensors.push_back(clone);
       data.as.tensor = clone;
     } else if (data.kind == OF_DATA_OBJECT) {
-      data.as.object = keep(data.of.object, data.as.object);
-    } else if (data.kind == OF_DATA_LIST || data.kind == OF_DATA_MAP) {
+      data.as.object = present(data.of.object, data.as.object);
+    } else if (data.kind == OF_DATA_LIST || data.kind == OF_DATA_MAP || data.kind == OF_DATA_ARGUMENTS) {
       for (of_data& item : std::span(const_cast<of_data*>(data.as.items), data.count))
         if (const of_status status = keep(item)) return status;
     }
     return OF_OK;
   }
-  void* keep(const of_class* object_class, void* object) {
-    if (object_class->snapshot)
-      object = object_class->snapshot(object);
-    else
-      object_class->retain(object);
-    kept_objects.emplace_back(object_class, object);
-    return object;
+  // Returns an object in the present state of another one, or that itself.
+  void* present(const of_class* object_class, void* object) {
+    if (!object_class->snapshot) return object;
+    return store.objects.emplace_back(object_class, object_class->snapshot(object)).second;
   }
 
   Store store;
   const of_method& method;
+  const of_class* const self_class;
   void* self;
   of_data* arguments = nullptr;
   Results results;
-  std::vector<std::pair<const of_class*, void*>> kept_objects;
 };
 
 namespace {
@@ -68,11 +67,11 @@ const of_class* of_class_find(const char* name) { return name ? find(class_table
 
 of_implementation of_implementation_find(const char* name) { return name ? find(implementation_table, name) : nullptr; }
 
-of_status of_bind(const of_method* method, const of_language* language, void* context, void* self,
-                  const of_native* values, size_t count, const char* const* names, size_t name_count,
+of_status of_bind(const of_method* method, const of_language* language, void* context, const of_class* object_class,
+                  void* self, const of_native* values, size_t count, const char* const* names, size_t name_count,
                   of_bound_call* result) {
   return guard_language([&] {
-    auto call = std::make_unique<of_bound_call_object>(*method, *language, context, self);
+    auto call = std::make_unique<of_bound_call_object>(*method, *language, context, object_class, self);
     Binder binder(method->name, {method->parameters, method->parameter_count}, *language, context, call->store);
     call->arguments = binder.bind({{values, count}, {names, name_count}, values + count});
     binder.require_accepted();
@@ -80,9 +79,9 @@ of_status of_bind(const of_method* method, const of_language* language, void* co
   });
 }
 
-of_status of_bound_call_keep(of_bound_call call, const of_class* object) {
+of_status of_bound_call_keep(of_bound_call call) {
   return guard([&] {
-    if (call->self) call->self = call->keep(object, call->self);
+    if (call->self_class) call->self = call->present(call->self_class, call->self);
     for (of_data& data : std::span(call->arguments, call->method.parameter_count))
       if (call->keep(data) != OF_OK) throw Error(OF_INTERNAL_ERROR, of_last_error());
   });

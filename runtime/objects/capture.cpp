@@ -93,7 +93,7 @@ class Dynamic {
 
   // Returns a key as the language shows it.
   std::string shown(const std::string& key, of_native own_key) const {
-    return results_.language().names_fields ? "'" + key + "'" : results_.print(own_key);
+    return results_.language().names_fields ? quoted(key) : results_.print(own_key);
   }
 
   // Gets the number that a key is: an integer, or its digits in a language whose keys are texts.
@@ -117,8 +117,8 @@ class Dynamic {
       const auto has_name = [&](const of_named_size& size) { return name == size.name; };
       const auto size = std::find_if(sizes_.begin(), sizes_.end(), has_name);
       if (size == sizes_.end()) {
-        results_.fail(OF_INVALID_ARGUMENT, results_.parameter(kRanges) + " has '" + name +
-                                               "', which no dimension has in " + results_.parameter(kDynamic));
+        results_.fail(OF_INVALID_ARGUMENT, results_.parameter(kRanges) + " has " + quoted(name) +
+                                               ", which no dimension has in " + results_.parameter(kDynamic));
       }
       const of_data* bounds = ranges.as.items[i].as.items;
       size->minimum = bounds[0].as.integer;
@@ -134,12 +134,13 @@ class Dynamic {
 };
 
 // Returns names for the parameters of a function: its own, those that are given, or `input0`, `input1`.
-std::vector<std::string> parameter_names(const of_data* given, size_t count, Results& results) {
+std::vector<std::string> parameter_names(const of_data* given, const std::string& parameter, size_t count,
+                                         Results& results) {
   std::vector<std::string> names;
   if (given[kNames].kind == OF_DATA_LIST) {
     if (given[kNames].count != count)
-      results.fail(OF_TYPE_MISMATCH, results.parameter(kNames) + " must have a name for each of the " +
-                                         std::to_string(count) + " inputs");
+      results.fail(OF_TYPE_MISMATCH, parameter + " must have as many items as there are inputs, which are " +
+                                         std::to_string(count) + ", got " + std::to_string(given[kNames].count));
     for (uint32_t i = 0; i < count; ++i) names.emplace_back(given[kNames].as.items[i].as.text);
     return names;
   }
@@ -177,12 +178,12 @@ void record(of_capture capture, const Function& function, std::span<const of_dat
 
 }  // namespace
 
-// Captures a function. capture() and rule() have its arguments at the same positions.
-of_graph captured(const of_data* given, Results& results) {
+// Captures a function, with the arguments of capture(). Texts call the last one `names_parameter`.
+of_graph captured(const of_data* given, const std::string& names_parameter, Results& results) {
   const of_data& inputs = given[kExampleInputs];
   const bool is_list = inputs.kind == OF_DATA_LIST;
   const std::span<const of_data> examples(is_list ? inputs.as.items : &inputs, is_list ? inputs.count : 1);
-  const std::vector<std::string> names = parameter_names(given, examples.size(), results);
+  const std::vector<std::string> names = parameter_names(given, names_parameter, examples.size(), results);
   std::vector<NamedTensor> tensors;
   for (size_t i = 0; i < examples.size(); ++i) add_named_tensors(examples[i], names[i], &tensors);
   const Dynamic dynamic(given, tensors, results);
@@ -216,7 +217,7 @@ of_graph captured(const of_data* given, Results& results) {
 }
 
 of_status graph_capture(void*, const of_data* given, Results& results) {
-  results.give(new_graph(results, captured(given, results)));
+  results.give(new_graph(results, captured(given, results.parameter(kNames), results)));
   return OF_OK;
 }
 

@@ -39,12 +39,17 @@ of_data Binder::convert_items(const std::string& name, const of_type& type, std:
   return {OF_DATA_LIST, static_cast<uint32_t>(values.size()), {.items = items}, {}, nullptr};
 }
 
+// Returns whether a list is short enough, and refuses it otherwise.
+bool Binder::has_length(const std::string& name, const of_data& list) {
+  if (list.count <= language_.longest_list) return true;
+  const uint64_t count = list.count == UINT32_MAX ? list.as.natural : list.count;
+  refuse(OF_INVALID_ARGUMENT, name + " must have at most " + std::to_string(language_.longest_list) + " items, got " +
+                                  std::to_string(count));
+  return false;
+}
+
 of_data Binder::convert_list(const std::string& name, const of_type& type, of_data found, of_native value) {
-  if (found.count > language_.longest_list) {
-    const uint64_t count = found.count == UINT32_MAX ? found.as.natural : found.count;
-    return refuse(OF_INVALID_ARGUMENT, name + " must have at most " + std::to_string(language_.longest_list) +
-                                           " items, got " + std::to_string(count));
-  }
+  if (!has_length(name, found)) return {};
   return convert_items(name, type, items_of(value, found.count));
 }
 
@@ -88,7 +93,7 @@ of_data Binder::convert_outputs(const std::string& name, const of_type& type, co
 
 // Returns the name of a part of an argument: "sizes['n']" or "sizes.n".
 std::string Binder::part(const std::string& name, const std::string& key) const {
-  return language_.names_fields ? name + "." + key : name + "['" + key + "']";
+  return language_.names_fields ? name + "." + printable(key) : name + "[" + quoted(key) + "]";
 }
 
 // Returns the text of a key; NULL for one that is refused.
@@ -124,6 +129,7 @@ of_data Binder::convert_nested(const std::string& name, const of_type& type, of_
     return refuse_type(depth == 0 ? name : "an item of " + name, type, value);
   if (depth == kMaxNesting)
     return refuse(OF_INVALID_ARGUMENT, name + " must not be nested more than " + std::to_string(kMaxNesting) + " deep");
+  if (!has_length(depth == 0 ? name : "an item of " + name, found)) return {};
   of_data* items = store_.memory.allocate<of_data>(found.count);
   const char** keys = store_.memory.allocate<const char*>(found.count);
   of_native* own_keys = store_.memory.allocate<of_native>(found.count);
@@ -163,6 +169,7 @@ of_data Binder::convert_any(const std::string& name, of_native value, int depth)
   if (!is_map && found.kind != OF_DATA_LIST) return found;
   if (depth == kMaxNesting)
     return refuse(OF_INVALID_ARGUMENT, name + " must not be nested more than " + std::to_string(kMaxNesting) + " deep");
+  if (!has_length(depth == 0 ? name : "an item of " + name, found)) return {};
   of_data* items = store_.memory.allocate<of_data>(found.count);
   const char** keys = store_.memory.allocate<const char*>(found.count);
   const std::span<const of_native> own_items = items_of(value, is_map ? 0 : found.count);
@@ -185,7 +192,7 @@ of_data Binder::convert_any(const std::string& name, of_native value, int depth)
 of_data Binder::convert_record(const std::string& name, const of_type& type, of_data found, of_native value) {
   of_data* fields = store_.memory.allocate<of_data>(type.count);
   if (!language_.names_fields && found.count != type.count)
-    return refuse(OF_TYPE_MISMATCH, name + " must be " + type.word + ", got " + language_.print(context_, value));
+    return refuse(OF_TYPE_MISMATCH, name + " must be " + type.word + ", got " + printed(language_, context_, value));
   const std::span<const of_native> own_items = items_of(value, language_.names_fields ? 0 : type.count);
   for (uint32_t i = 0; i < type.count; ++i) {
     of_native item = language_.names_fields ? nullptr : own_items[i];

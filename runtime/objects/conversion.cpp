@@ -42,9 +42,10 @@ of_data Binder::refuse_too_large(const std::string& name) {
   return refuse(OF_INVALID_ARGUMENT, name + " must fit into 64 bits, got a larger integer");
 }
 
-// Keeps the tensor of an argument: code of the language that runs meanwhile may release it.
+// Keeps the tensor or the object of an argument: code of the language that runs meanwhile may release it.
 of_data Binder::keep(const of_data& found) {
-  if (found.kind == OF_DATA_TENSOR) store_.tensors.push_back(of_tensor_retain(found.as.tensor));
+  if (found.kind == OF_DATA_TENSOR) store_.keep(found.as.tensor);
+  if (found.kind == OF_DATA_OBJECT) store_.keep(found.of.object, found.as.object);
   return found;
 }
 
@@ -106,9 +107,9 @@ of_data Binder::convert(const std::string& name, const of_type& type, of_native 
       if (is_disposed(found, nullptr)) return refuse_disposed(name, type);
       return convert_array(name, type, value);
     case OF_TYPE_ARRAY:
-      return make_tensor("tensor", "data", type, value);
+      return make_tensor(function_, name, type, value);
     case OF_TYPE_POSITIVE:
-      return refuse(OF_TYPE_MISMATCH, name + " must be " + type.word + ", got " + language_.print(context_, value));
+      return refuse(OF_TYPE_MISMATCH, name + " must be " + type.word + ", got " + printed(language_, context_, value));
     case OF_TYPE_PATH:
       return convert_path(name, type, value);
     case OF_TYPE_RANGE:
@@ -177,7 +178,7 @@ of_data Binder::convert_integer(const std::string& name, const of_type& type, of
   if (found.kind == OF_DATA_INT || (found.kind == OF_DATA_UINT && type.kind == OF_TYPE_WORD)) return found;
   if (type.kind != OF_TYPE_WORD || language_.too_large == nullptr) return refuse_too_large(name);
   return refuse(OF_INVALID_ARGUMENT,
-                name + " must " + language_.too_large + ", got " + language_.print(context_, value));
+                name + " must " + language_.too_large + ", got " + printed(language_, context_, value));
 }
 
 of_data Binder::convert_float(const std::string& name, const of_type& type, of_data found, of_native value) {
@@ -226,7 +227,7 @@ of_data Binder::convert_dtype(const std::string& name, const of_data& found, of_
     const size_t begin = shown.find('"'), end = shown.rfind('"');
     if (begin < end) shown = shown.substr(begin + 1, end - begin - 1);
   }
-  return refuse(OF_INVALID_ARGUMENT, name + " must be the name of a dtype, got '" + shown + "'");
+  return refuse(OF_INVALID_ARGUMENT, name + " must be the name of a dtype, got " + quoted(shown));
 }
 
 of_data Binder::convert_device(const std::string& name, const of_data& found, of_native value) {
@@ -259,7 +260,7 @@ of_data Binder::convert_size(const std::string& name, const of_type& type, of_na
   if (!is_number && language_.range(context_, value, bounds) == OF_OK) return bounds_of(bounds);
   if (found.kind == OF_DATA_MAP && language_.names_fields)
     return refuse(OF_TYPE_MISMATCH, name + " must " + of_last_error());
-  return refuse(OF_TYPE_MISMATCH, name + " must be " + type.word + ", got " + language_.print(context_, value));
+  return refuse(OF_TYPE_MISMATCH, name + " must be " + type.word + ", got " + printed(language_, context_, value));
 }
 
 // Returns the minimum, the maximum and the step of a size as data.

@@ -1,5 +1,8 @@
 #include "objects/event.h"
 
+#include <string>
+#include <string_view>
+
 #include "base/error.h"
 #include "objects/results.h"
 #include "objects/stream.h"
@@ -49,7 +52,14 @@ of_status event_synchronize(void* self, const of_data*, Results&) { return of_ev
 
 of_status event_elapsed_time(void* self, const of_data* given, Results& results) {
   double milliseconds = 0;
-  check(of_event_elapsed(event_of(self).event, event_of(given[0].as.object).event, &milliseconds));
+  const of_status status = of_event_elapsed(event_of(self).event, event_of(given[0].as.object).event, &milliseconds);
+  // The program knows the events by other names than the C API.
+  const std::string_view text = of_last_error(), start = "of_event_elapsed: start ", end = "of_event_elapsed: end ";
+  if (status != OF_OK && text.starts_with(start))
+    results.fail(status, "the event " + std::string(text.substr(start.size())));
+  if (status != OF_OK && text.starts_with(end))
+    results.fail(status, results.parameter(0) + " " + std::string(text.substr(end.size())));
+  check(status);
   results.give(results.real(milliseconds));
   return OF_OK;
 }

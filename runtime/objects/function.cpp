@@ -24,7 +24,7 @@ std::vector<std::string> parameters_of(const of_language& language, void* contex
 
 Function::Function(const of_language& language, void* context, of_native function)
     : language_(language),
-      held_(language.hold(context, function)),
+      held_(language.hold(context, function), language.drop),
       parameters_(parameters_of(language, context, function)) {}
 
 void Function::call(std::span<const of_data> arguments, const Receive& receive) const {
@@ -42,7 +42,7 @@ void Function::call(std::span<const of_data> arguments, const Receive& receive) 
     return OF_OK;
   };
   const of_status status =
-      language_.call(held_, arguments.data(), static_cast<uint32_t>(arguments.size()), forward, &receiver);
+      language_.call(held_.get(), arguments.data(), static_cast<uint32_t>(arguments.size()), forward, &receiver);
   if (receiver.thrown) std::rethrow_exception(receiver.thrown);
   if (status == OF_INTERRUPTED) throw Raised();
   if (status != OF_OK) throw Error(status, of_last_error());

@@ -16,7 +16,6 @@ namespace oneflow::objects {
 class Function {
  public:
   Function(const of_language& language, void* context, of_native function);
-  ~Function() { language_.drop(held_); }
   Function(const Function&) = delete;
   Function& operator=(const Function&) = delete;
 
@@ -26,13 +25,13 @@ class Function {
   void call(std::span<const of_data> arguments, const Receive& receive) const;
 
   const of_language& language() const { return language_; }
-  void* held() const { return held_; }
+  void* held() const { return held_.get(); }
   // Returns the names of its first parameters; empty for those without one.
   const std::vector<std::string>& parameters() const { return parameters_; }
 
  private:
   const of_language& language_;
-  void* const held_;
+  const std::unique_ptr<void, void (*)(void*)> held_;
   std::vector<std::string> parameters_;
 };
 

@@ -12,7 +12,7 @@ namespace {
 
 std::string joined(std::span<const std::string> names) {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + printable(name);
   return text;
 }
 
@@ -25,9 +25,9 @@ class Arguments {
   void add_named(const std::string& name, const of_data& value) {
     const auto at = std::find(names_.begin(), names_.end(), name);
     if (at == names_.end())
-      results_.fail(OF_TYPE_MISMATCH, "there is no argument '" + name + "'; the graph takes " + joined(names_));
+      results_.fail(OF_TYPE_MISMATCH, "there is no argument " + quoted(name) + "; the graph takes " + joined(names_));
     if (static_cast<size_t>(at - names_.begin()) < positional_.size() || named_.count(name) != 0)
-      results_.fail(OF_TYPE_MISMATCH, "the argument '" + name + "' is given twice");
+      results_.fail(OF_TYPE_MISMATCH, "the argument " + quoted(name) + " is given twice");
     named_.emplace(name, value);
   }
 
@@ -36,7 +36,7 @@ class Arguments {
     std::vector<of_data> values = positional_;
     for (size_t i = positional_.size(); i < names_.size(); ++i) {
       const auto found = named_.find(names_[i]);
-      if (found == named_.end()) results_.fail(OF_TYPE_MISMATCH, "missing argument '" + names_[i] + "'");
+      if (found == named_.end()) results_.fail(OF_TYPE_MISMATCH, "missing argument " + quoted(names_[i]));
       values.push_back(found->second);
     }
     return values;
@@ -169,7 +169,8 @@ of_status graph_warm_up(void* self, const of_data* given, Results& results) {
       sizes.push_back(given[0].as.items[at].as.integer);
     }
   }
-  return of_session_warm_up(graph.session(), sizes.empty() ? nullptr : sizes.data(), sizes.size());
+  results.check_named(of_session_warm_up(graph.session(), sizes.empty() ? nullptr : sizes.data(), sizes.size()));
+  return OF_OK;
 }
 
 }  // namespace oneflow::objects

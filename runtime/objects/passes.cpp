@@ -55,7 +55,7 @@ of_status optimize(void* self, of_optimize_options options, const of_data& examp
   const of_status status = of_graph_optimize(graph.graph(), &options, &optimized, &report);
   for (const Application& each : applications)
     if (each.thrown) std::rethrow_exception(each.thrown);
-  check(status);
+  results.check_named(status);
   results.give(new_graph(results, optimized, report));
   return OF_OK;
 }
@@ -74,9 +74,7 @@ of_status graph_optimize(void* self, const of_data* given, Results& results) {
   options.without = without.data();
   options.without_count = without.size();
   options.measure = given[3].kind == OF_DATA_ABSENT || given[3].as.boolean;
-  options.weights = given[5].kind == OF_DATA_TEXT    ? given[5].as.text
-                    : given[5].kind == OF_DATA_DTYPE ? of_dtype_name(given[5].as.dtype)
-                                                     : nullptr;
+  options.weights = given[5].kind == OF_DATA_DTYPE ? of_dtype_name(given[5].as.dtype) : nullptr;
   return optimize(self, options, given[1], given[4], results);
 }
 

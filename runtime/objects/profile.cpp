@@ -8,6 +8,12 @@ namespace {
 
 Profile& profile_of(void* self) { return *static_cast<Profile*>(self); }
 
+// Returns the profile of a block. Throws InvalidArgument if the block has not begun.
+of_profile begun(void* self) {
+  if (!profile_of(self).handle) throw Error(OF_INVALID_ARGUMENT, "profile: it has not begun");
+  return profile_of(self).handle.get();
+}
+
 // Converts nanoseconds to seconds; unknown times to nothing.
 of_data seconds(int64_t nanoseconds, const Results& results) {
   return nanoseconds < 0 ? results.none() : results.real(1e-9 * static_cast<double>(nanoseconds));
@@ -30,9 +36,8 @@ of_data dtypes(std::span<const of_profile_tensor> tensors, Results& results) {
 }
 
 of_status give_text(void* self, of_status (*format)(of_profile, char**), Results& results) {
-  if (!profile_of(self).handle) throw Error(OF_INVALID_ARGUMENT, "profile: it has not begun");
   char* text = nullptr;
-  check(format(profile_of(self).handle.get(), &text));
+  check(format(begun(self), &text));
   const Owned<char*, of_free> owned(text);
   results.give(results.text(text));
   return OF_OK;
@@ -46,13 +51,13 @@ of_status profile_create(void*, const of_data*, Results& results) {
 }
 
 of_status profile_enter(void* self, const of_data*, Results&) {
-  of_profile begun = nullptr;
-  check(of_profile_begin(&begun));
-  profile_of(self).handle.reset(begun);
+  of_profile profile = nullptr;
+  check(of_profile_begin(&profile));
+  profile_of(self).handle.reset(profile);
   return OF_OK;
 }
 
-of_status profile_leave(void* self, const of_data*, Results&) { return of_profile_end(profile_of(self).handle.get()); }
+of_status profile_leave(void* self, const of_data*, Results&) { return of_profile_end(begun(self)); }
 
 of_status profile_entries(void* self, const of_data*, Results& results) {
   const of_profile handle = profile_of(self).handle.get();

@@ -1,5 +1,7 @@
 #include "objects/results.h"
 
+#include <oneflow/front_end.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -13,6 +15,11 @@ Results::~Results() {
     else
       data.of.object->release(data.as.object);
   }
+}
+
+void Results::check_named(of_status status) const {
+  if (status != OF_OK) of_error_set_caller(method_.name);
+  check(status);
 }
 
 void Results::fail(of_status status, const std::string& text) const {

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "objects/language.h"
 #include "objects/memory.h"
 
 namespace oneflow::objects {
@@ -39,8 +40,10 @@ class Results {
   // Returns the name of the type of an argument of any type, or a text for its value, in the language. Not for calls on
   // other threads.
   std::string type_name(of_native value) const { return language_.type_name(context_, value); }
-  std::string print(of_native value) const { return language_.print(context_, value); }
+  std::string print(of_native value) const { return printed(language_, context_, value); }
   bool look(of_native value, of_data* data) const { return language_.look(context_, value, data) == OF_OK; }
+  // Throws the error of a call of the C API, if it has failed. Its text then begins with the name of the method.
+  void check_named(of_status status) const;
   // Throws an error whose text begins with the name of the method.
   [[noreturn]] void fail(of_status status, const std::string& text) const;
 

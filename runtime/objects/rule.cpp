@@ -1,5 +1,7 @@
 #include "objects/rule.h"
 
+#include <cstdio>
+
 #include "base/error.h"
 
 namespace oneflow::objects {
@@ -52,16 +54,21 @@ of_tensor Rule::apply(std::span<const of_tensor> inputs) const {
   return result;
 }
 
-of_graph captured(const of_data* given, Results& results);
+of_graph captured(const of_data* given, const std::string& names_parameter, Results& results);
 
 // rule(left, right, example_inputs, when, constants, name, error, names)
 of_status graph_rule(void*, const of_data* given, Results& results) {
+  const double error = given[6].kind == OF_DATA_FLOAT ? given[6].as.real : 1e-6;
+  if (!(error >= 0)) {
+    char text[32];
+    snprintf(text, sizeof text, "%g", error);
+    results.fail(OF_INVALID_ARGUMENT, results.parameter(6) + " must be at least 0, got " + text);
+  }
   of_data arguments[6] = {given[0], given[2], {}, {}, {}, given[7]};
-  Ref<Graph> left = Ref<Graph>::adopt(new Graph(captured(arguments, results)));
+  Ref<Graph> left = Ref<Graph>::adopt(new Graph(captured(arguments, results.parameter(7), results)));
   std::vector<std::string> constants;
   for (uint32_t i = 0; i < given[4].count; ++i) constants.emplace_back(given[4].as.items[i].as.text);
   const std::string name = given[5].kind == OF_DATA_TEXT ? given[5].as.text : "rule";
-  const double error = given[6].kind == OF_DATA_FLOAT ? given[6].as.real : 1e-6;
   auto* rule =
       new Rule(name, std::move(left), function_in(given[1]), function_in(given[3]), std::move(constants), error);
   results.give(results.object("Rule", rule));

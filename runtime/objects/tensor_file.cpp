@@ -31,8 +31,7 @@ of_file_entry entry_at(const OpenFile& file, uint64_t position) {
 uint64_t position_of(const OpenFile& file, const char* name, const Results& results) {
   uint64_t position = 0;
   const of_status status = of_file_find(file.get(), name, &position);
-  if (status == OF_INDEX_OUT_OF_RANGE)
-    results.fail(OF_INVALID_ARGUMENT, "there is no tensor '" + std::string(name) + "'");
+  if (status == OF_INDEX_OUT_OF_RANGE) results.fail(OF_INVALID_ARGUMENT, "there is no tensor " + quoted(name));
   check(status);
   return position;
 }
@@ -52,7 +51,7 @@ void TensorFile::close() {
 
 of_status open_tensor_file(void*, const of_data* given, Results& results) {
   of_file file = nullptr;
-  check(of_file_open(given[0].as.text, &file));
+  results.check_named(of_file_open(given[0].as.text, &file));
   results.give(results.object("TensorFile", new TensorFile(OpenFile(file))));
   return OF_OK;
 }

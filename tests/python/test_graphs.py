@@ -225,6 +225,15 @@ def test_ranges() -> None:
         )
 
 
+def test_ranges_that_are_large_or_negative() -> None:
+    def sizes(given: range) -> Any:
+        return flow.graph.capture(lambda x: x + 1, flow.ones(2), dynamic="n", ranges={"n": given}).sizes
+
+    assert sizes(range(1, 10**30)) == {"n": range(1, 2**63)}
+    raises(flow.TypeMismatch, "capture: ranges['n'] must be a range of sizes that is not empty, got range(-5, 5)",
+           lambda: sizes(range(-5, 5)))  # fmt: skip
+
+
 def test_control_flow_on_sizes_is_an_error() -> None:
     with pytest.raises(flow.InvalidArgument, match="call 0 is relu, not tanh") as found:
         flow.graph.capture(lambda x: x.relu() if x.shape[0] > 3 else x.tanh(), flow.ones(3), dynamic="n")

@@ -3,7 +3,9 @@ with the name of the member."""
 
 from __future__ import annotations
 
+import copy
 import json
+import pickle
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -115,3 +117,79 @@ def test_an_object_without_a_handle(member: dict[str, Any]) -> None:
     with pytest.raises(flow.InvalidArgument) as caught:
         target(member, owner.__new__(owner))(*(sample(each["type"]) for each in required))
     assert str(caught.value) == f"{member['name']}: __init__ of the class {owner.__name__} has not been called"
+
+
+class Lying(dict[str, Any]):
+    """A dict whose items() returns something else."""
+
+    def __init__(self, found: Any) -> None:
+        super().__init__(a=TENSOR)
+        self.found = found
+
+    def items(self) -> Any:
+        return self.found
+
+
+@pytest.mark.parametrize(("found", "kind"), [([1], "int"), ([("a",)], "tuple"), (iter(["ab"]), "str")])
+def test_items_that_are_no_pairs(found: Any, kind: str, tmp_path: Path) -> None:
+    with pytest.raises(flow.TypeMismatch) as caught:
+        flow.save(Lying(found), tmp_path / "a.safetensors")
+    name = f"{Lying.__module__}.Lying"
+    assert str(caught.value) == f"items() of {name} must give tuples of a key and a value, got {kind}"
+
+
+def test_sizes_that_lie(tmp_path: Path) -> None:
+    class Long(list[Any]):
+        def __len__(self) -> int:
+            return 10**9
+
+        def __iter__(self) -> Iterator[Any]:
+            raise KeyError("iter")
+
+    class Large(dict[str, Any]):
+        def __len__(self) -> int:
+            return 10**9
+
+    flow.save(Long([TENSOR]), tmp_path / "list.npz")
+    flow.save(Large(a=TENSOR), tmp_path / "map.npz")
+    assert [*flow.load(tmp_path / "map.npz")] == ["a"]
+    assert len(flow.load(tmp_path / "list.npz")) == 1
+    assert GRAPH.optimize(inputs=Long([TENSOR]), without=Long()).call_count == 1
+
+
+def test_an_object_is_created_once() -> None:
+    generator = flow.Generator(3)
+    for created in (generator, flow.default_generator):
+        state = created.get_state()
+        with pytest.raises(flow.InvalidArgument, match=r"^Generator: the object was created before$"):
+            created.__init__(5)  # type: ignore[misc]
+        assert created.get_state() == state
+
+
+def test_copies_of_an_object_without_a_handle() -> None:
+    unfinished = flow.Generator.__new__(flow.Generator)
+    for function in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(flow.InvalidArgument, match=r"^get_state: __init__ of the class"):
+            function(unfinished)
+
+
+@pytest.mark.parametrize(("name", "shown"), [("x\0", "x\\x00"), ("\ud800", "\\ud800"), ("", "")])
+def test_names_that_are_no_texts(name: str, shown: str) -> None:
+    for function in (GRAPH, flow.Generator, GRAPH.cost):
+        with pytest.raises(flow.TypeMismatch) as caught:
+            function(**{name: TENSOR})
+        assert str(caught.value).partition(": ")[2] == f"unknown argument {shown}"
+
+
+def test_long_values_are_cut() -> None:
+    with pytest.raises(flow.TypeMismatch) as caught:
+        flow.Generator(1).set_state(list(range(10**5)))  # type: ignore[arg-type]
+    assert str(caught.value).startswith(
+        "set_state: state must be tuple of two ints, the seed and the offset, got [0, 1"
+    )
+    with pytest.raises(flow.TypeMismatch) as second:
+        flow.graph.capture(lambda x: x, TENSOR, dynamic={"x": {0: flow.ones(40, 40)}})
+    assert "\n" not in str(second.value)
+    with pytest.raises(flow.InvalidArgument) as third:
+        FILE_OF_TENSORS.read("a" * 10**5)
+    assert all(len(str(each.value)) < 250 for each in (caught, second, third))

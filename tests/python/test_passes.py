@@ -403,17 +403,44 @@ def test_an_exception_in_a_rule_is_raised() -> None:
     assert calls(graph.rewrite()) == ["exp"]
 
 
+def test_numbers_stand_for_constants_of_rules() -> None:
+    graph = flow.graph.capture(lambda x: x + 2.5, flow.ones(2))
+    # A value is no number; a constant may be one.
+    either = flow.graph.rule(lambda x, y: x + y, lambda x, y: y, [flow.ones(2), flow.ones(2)])
+    assert calls(graph.rewrite(either)) == ["add"]
+    whole = flow.graph.capture(lambda x: x + 2, flow.ones(2))
+    assert calls(whole.rewrite(either)) == ["add"]
+    constant = flow.graph.rule(
+        lambda x, y: x + y, lambda x, y: x - (0 - y), [flow.ones(2), flow.ones(2)], constants=["y"]
+    )
+    for each, expected in ((graph, 3.5), (whole, 3.0)):
+        rewritten = each.rewrite(constant, measure=False)
+        assert calls(rewritten) == ["sub"]
+        assert rewritten(flow.ones(2)).tolist() == [expected, expected]
+
+
+@pytest.mark.parametrize("error", [-1.0, float("nan")])
+def test_an_error_of_a_rule_is_at_least_0(error: float) -> None:
+    raises(flow.InvalidArgument, f"rule: error must be at least 0, got {error:g}",
+           lambda: flow.graph.rule(lambda x: x + 1, lambda x: x, flow.ones(2), error=error))  # fmt: skip
+
+
+def test_names_of_a_rule() -> None:
+    raises(flow.TypeMismatch, "rule: names must have as many items as there are inputs, which are 1, got 2",
+           lambda: flow.graph.rule(lambda x: x + 1, lambda x: x, flow.ones(2), names=["a", "b"]))  # fmt: skip
+
+
 def test_wrong_rules_are_errors() -> None:
     def rule(left: Any, *tensors: flow.Tensor, **options: Any) -> Any:
         graph = flow.graph.capture(lambda x: flow.exp(x), flow.ones(3))
         return graph.rewrite(flow.graph.rule(left, lambda *t: t[0], tensors, **options))
 
     two = flow.ones(2)
-    raises(flow.InvalidArgument, "optimize: the left side uses a tensor of shape [2]: make it an argument",
+    raises(flow.InvalidArgument, "rewrite: the left side uses a tensor of shape [2]: make it an argument",
            lambda: rule(lambda x: x + two, two))  # fmt: skip
-    raises(flow.InvalidArgument, "optimize: the left side must return one tensor, which its last call computes",
+    raises(flow.InvalidArgument, "rewrite: the left side must return one tensor, which its last call computes",
            lambda: rule(lambda x: x, two))  # fmt: skip
-    raises(flow.InvalidArgument, "optimize: the left side takes no tensor 'y'",
+    raises(flow.InvalidArgument, "rewrite: the left side takes no tensor 'y'",
            lambda: rule(lambda x: flow.exp(x), two, constants=["y"]))  # fmt: skip
     raises(flow.TypeMismatch, "optimize: an item of rules must be Rule, got int",
            lambda: flow.graph.capture(lambda x: flow.exp(x), two).optimize(rules=[1]))  # type: ignore[list-item]  # fmt: skip

@@ -230,6 +230,30 @@ print("done")
     assert run(code) == "done\n"
 
 
+def test_the_interpreter_ends_cleanly_while_threads_run_python_code() -> None:
+    """The library asks Python about arguments, calls functions, and makes records, whose classes are Python code."""
+    code = """
+import threading, time
+import oneflow_py as flow
+class Index:
+    def __index__(self):
+        return sum(range(50))
+x = flow.ones(2)
+graph = flow.graph.capture(lambda x: x + 1, x)
+rule = flow.graph.rule(lambda x: x + 1, lambda x: x * 2, x, when=lambda x: True)
+def repeat(function):
+    while True:
+        function()
+for each in (lambda: flow.graph.capture(lambda x: x + 1, x), lambda: flow.Generator(Index()), lambda: graph.inputs,
+             lambda: graph.rewrite(rule), lambda: repr(flow.Generator(3))):
+    for _ in range(2):
+        threading.Thread(target=repeat, args=(each,), daemon=True).start()
+time.sleep(0.2)
+print("done")
+"""
+    assert run(code) == "done\n"
+
+
 def test_a_second_import_is_refused() -> None:
     code = """
 import sys
@@ -358,6 +382,20 @@ def test_the_exception_of_a_signal_handler_ends_a_long_call(
             work(x)
     assert any(entry.failed for entry in profile.entries)
     assert flow.ones(300, 300).sum().item() == 90000
+
+
+def test_the_exception_of_a_signal_handler_ends_the_passes_over_a_graph(alarm: Callable[..., None]) -> None:
+    """They handle errors of the runs that measure what they change, but not that one."""
+
+    def multiply(x: flow.Tensor) -> flow.Tensor:
+        for _ in range(300):
+            x = x @ x
+        return x
+
+    graph = flow.graph.capture(multiply, flow.ones(700, 700))
+    alarm(raise_late, 0.1)
+    with pytest.raises(Late):
+        graph.optimize()
 
 
 def test_a_signal_handler_that_returns_does_not_change_the_result(alarm: Callable[..., None]) -> None:

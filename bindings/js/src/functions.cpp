@@ -70,7 +70,7 @@ napi_value Exports::settled(napi_env env, napi_callback_info info, napi_callback
     result = checked(env, info, function);
   } catch (const Napi::Error& error) {
     status = OF_INTERRUPTED;
-    result = error.Value();
+    result = thrown_by(error);
   }
   environment_of(env, info).frame.header()->status = status;
   return result;
@@ -85,10 +85,16 @@ void Exports::add_callback(const char* name, napi_callback function) {
   }
 }
 
+napi_value thrown_by(const Napi::Error& error) {
+  // Where Node-API refers to values of any type, Napi::Error's own function fails for null and undefined.
+  const Napi::Value value = static_cast<const Napi::ObjectReference&>(error).Value();
+  return value.IsObject() ? error.Value() : value;
+}
+
 void throw_in_js(const Napi::Error& error) {
   // Napi::Error's own function is made for the version of Node-API that it is compiled for, see api_version.h: in a
   // thread that is being terminated, the versions differ in the status.
-  napi_throw(error.Env(), error.Value());
+  napi_throw(error.Env(), thrown_by(error));
 }
 
 std::string take_text(char* text) {

@@ -95,6 +95,8 @@ class Exports {
   Napi::Object object_;
 };
 
+// Returns what an error throws, which may be any value.
+napi_value thrown_by(const Napi::Error& error);
 // Throws an error in JavaScript. Does nothing in a worker thread that is being terminated, where nothing can be thrown.
 void throw_in_js(const Napi::Error& error);
 

@@ -74,10 +74,9 @@ test('values can be arrays, sizes and values Maps, paths URLs', async () => {
 
 test('wrong arguments', () => {
   const load = (options) => () => flow.onnx.load('layer.onnx', options);
-  const found = (size) => typeof size;
   for (const size of [0, -1, 1.5, true, 2 ** 60]) {
     checkFailure(load({sizes: {batch: size}}), flow.TypeMismatch,
-      `load: sizes.batch must be a positive integer, {min, max, step} or the name of a size, got ${found(size)}`);
+      `load: sizes.batch must be a positive integer, {min, max, step} or the name of a size, got ${size}`);
   }
   for (const size of [{min: 5, max: 4}, {step: 0}, {min: 0.5}, {max: '3'}]) {
     checkFailure(load({sizes: {batch: size}}), flow.TypeMismatch,

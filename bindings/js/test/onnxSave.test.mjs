@@ -44,6 +44,6 @@ test('what cannot be saved is an error', async () => {
   checkFailure(() => flow.onnx.save(graph, file, {opset: 5}), flow.InvalidArgument,
     'save: opset must be between 11 and 22, got 5');
   checkFailure(() => flow.onnx.save(graph, file, {opset: 'a'}), flow.TypeMismatch,
-    'save: opset must be a positive integer, got string');
+    'save: opset must be a positive integer, got "a"');
   checkFailure(() => flow.onnx.save(3, file), flow.TypeMismatch, 'save: graph must be Graph, got number');
 });

@@ -58,7 +58,8 @@ std::string type_name(PyObject* object) {
   PyObject* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
   const std::string module = text_attribute(type, "__module__", "builtins");
   const std::string name = text_attribute(type, "__name__", "object");
-  return module == "builtins" || module == "__main__" || module == "oneflow_py" ? name : module + "." + name;
+  const bool is_own = module == "oneflow_py" || module.rfind("oneflow_py.", 0) == 0;
+  return module == "builtins" || module == "__main__" || is_own ? name : module + "." + name;
 }
 
 PyObject* tuple_of(const int64_t* values, Py_ssize_t count) {

@@ -88,6 +88,18 @@ class GradientsTest < OneFlowTest
     assert_predicate x * 2, :requires_grad?
   end
 
+  def test_other_fibers_record_while_a_hook_waits
+    x = leaf(1.0)
+    y = leaf(1.0)
+    x.register_hook { |grad| Fiber.yield(OneFlow.grad_enabled?) || (grad * 2) }
+    pass = Fiber.new { (x * 3).backward || x.grad.to_a }
+    refute pass.resume
+    assert_predicate OneFlow, :grad_enabled?
+    (y * 5).backward
+    assert_equal [[5.0], [6.0]], [y.grad.to_a, pass.resume]
+    assert_predicate OneFlow, :grad_enabled?
+  end
+
   def test_a_hook_has_the_mode_of_its_pass
     x = leaf(1.0, 2.0)
     [false, true].each do |create_graph|

@@ -113,4 +113,69 @@ class HostileClassesTest < OneFlowTest
       assert_fails(OneFlow::InvalidArgument, member, owner.class.allocate, [given, {}], "has not been called")
     end
   end
+
+  # Hashes and Procs that say what is not so.
+  class LyingHash < Hash
+    def keys = 5
+    def [](_key) = raise("no")
+  end
+
+  def test_hashes_are_read_whatever_their_class_overrides
+    Dir.mktmpdir do |folder|
+      OneFlow.save(LyingHash["a", TENSOR], "#{folder}/a.npz", metadata: nil)
+      assert_equal ["a"], OneFlow.load("#{folder}/a.npz").keys
+    end
+  end
+
+  def test_parameters_that_are_none
+    function = Object.new.method(:then)
+    function.define_singleton_method(:parameters) { 5 }
+    other = Object.new.method(:itself)
+    other.define_singleton_method(:parameters) { [5, [:req, 7]] }
+    [function, other].each do |left|
+      assert_raises(ArgumentError, TypeError) { OneFlow::Graph.rule(left, ->(x) { x }, [TENSOR]) }
+    end
+  end
+
+  def test_names_that_are_no_texts
+    name = [:"a\x00b"].to_h { |each| [each, TENSOR] }
+    text = "unknown argument :\"a\\x00b\""
+    assert_error(OneFlow::TypeMismatch, "Generator: #{text}") { OneFlow::Generator.new(**name) }
+    assert_error(OneFlow::TypeMismatch, "run: #{text}") { GRAPH.call(**name) }
+  end
+
+  def test_more_than_64_arguments_by_name
+    names = Array.new(70) { |i| "x#{i}" }
+    graph = OneFlow::Graph.capture([TENSOR] * 70, names:) { |*inputs| inputs.sum(OneFlow.zeros([2])) }
+    assert_equal [70.0, 70.0], graph.call(**names.to_h { |name| [name.to_sym, TENSOR] }).to_a
+  end
+
+  def test_an_object_is_created_once
+    [OneFlow::Generator.new(3), OneFlow.default_generator].each do |generator|
+      state = generator.state
+      text = "Generator: the object was created before"
+      assert_error(OneFlow::InvalidArgument, text) { generator.send(:initialize, 5) }
+      assert_equal state, generator.state
+    end
+  end
+
+  def test_text_of_an_object_without_a_handle
+    assert_match(/\A#<OneFlow::Generator:0x\h+>\z/, OneFlow::Generator.allocate.inspect)
+  end
+
+  # A subclass whose constructor requires arguments.
+  class Named < OneFlow::Generator
+    attr_reader :name
+
+    def initialize(name, seed:)
+      super(seed)
+      @name = name
+    end
+  end
+
+  def test_copies_of_a_subclass_that_requires_arguments
+    named = Named.new("first", seed: 5)
+    assert_equal ["first", [5, 0]], [named.dup.name, named.dup.state]
+    assert_equal [5, 0], Marshal.load(Marshal.dump(named)).state
+  end
 end

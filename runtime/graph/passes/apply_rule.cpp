@@ -11,6 +11,11 @@ namespace oneflow::graph {
 
 namespace {
 
+// Returns a number that a constant of the right side stands for as a tensor.
+TensorRef tensor_of(const of_value& number, of_device device) {
+  return scalar_tensor(scalar_of(number), number.kind == OF_VALUE_INT ? OF_INT64 : OF_FLOAT64, device);
+}
+
 // Runs the right side of a rule with what its variables stand for.
 std::vector<TensorRef> run(const Rule& rule, const Operator& right, std::span<const of_value> arguments,
                            of_device device) {
@@ -18,9 +23,7 @@ std::vector<TensorRef> run(const Rule& rule, const Operator& right, std::span<co
   std::vector<TensorRef> numbers;
   for (size_t i = 0; i < values.size(); ++i) {
     if (rule.schema->arguments[i].type != ArgumentType::kTensor || !is_number(values[i])) continue;
-    const of_scalar number = scalar_of(values[i]);
-    numbers.push_back(scalar_tensor(number, values[i].kind == OF_VALUE_INT ? OF_INT64 : OF_FLOAT64, device));
-    values[i] = to_value(numbers.back());
+    values[i] = to_value(numbers.emplace_back(tensor_of(values[i], device)));
   }
   of_value results[kMaxResults]{};
   const auto count = static_cast<size_t>(rule.schema->result_count);
@@ -61,12 +64,15 @@ int64_t apply(const Rule& rule, const Operator& right, Editor& editor) {
 int64_t apply(const CallerRule& rule, Editor& editor) {
   const CapturedPattern captured(*rule.left, rule.constants, rule.error == 0);
   std::exception_ptr failure;
-  const auto right = [&](std::span<const of_value> arguments, of_device) {
-    std::vector<of_tensor> tensors;
-    for (const of_value& argument : arguments) tensors.push_back(argument.as.tensor);
-    std::vector<TensorRef> results;
+  const auto right = [&](std::span<const of_value> arguments, of_device device) {
+    std::vector<TensorRef> results, numbers;
     if (failure) return results;
     try {
+      std::vector<of_tensor> tensors;
+      for (const of_value& argument : arguments) {
+        const bool is_tensor = argument.kind == OF_VALUE_TENSOR;
+        tensors.push_back(is_tensor ? argument.as.tensor : numbers.emplace_back(tensor_of(argument, device)).get());
+      }
       if (TensorRef result = rule.right(tensors)) results.push_back(std::move(result));
     } catch (...) {
       failure = std::current_exception();

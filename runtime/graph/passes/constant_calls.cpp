@@ -62,7 +62,7 @@ int64_t fold_constants(Editor& editor) {
     try {
       results = compute(editor, node, registers);
     } catch (const Error& error) {
-      if (error.status() == OF_OUT_OF_MEMORY || error.status() == OF_INTERNAL_ERROR) throw;
+      if (!is_refusal(error)) throw;
       continue;  // a run reports it
     }
     for (size_t i = 0; i < results.size(); ++i)

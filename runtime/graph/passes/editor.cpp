@@ -21,10 +21,6 @@ namespace oneflow::graph {
 namespace {
 
 // Returns whether a failure says that a value cannot be computed, rather than that something is lacking.
-bool is_refusal(const Error& error) {
-  return error.status() != OF_OUT_OF_MEMORY && error.status() != OF_INTERNAL_ERROR;
-}
-
 template <class Change>
 void change_atoms(std::vector<SizeExpression>& sizes, Change&& change) {
   for (SizeExpression& size : sizes)

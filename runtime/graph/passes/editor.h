@@ -9,11 +9,17 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/error.h"
 #include "graph/capture/recording.h"
 #include "graph/program/bound_call.h"
 #include "graph/program/program.h"
 
 namespace oneflow::graph {
+
+// Returns whether an error only says that a change cannot be made.
+inline bool is_refusal(const Error& error) {
+  return error.status() != OF_OUT_OF_MEMORY && error.status() != OF_INTERNAL_ERROR && error.status() != OF_INTERRUPTED;
+}
 
 // A program, with what passes ask about its values, and changes that keep it valid. A call has a number, which stays
 // the same as long as the call is there; the order of the calls is that of first() and next(). Values keep their

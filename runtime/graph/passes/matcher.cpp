@@ -30,6 +30,8 @@ bool is_about(double number, double literal, double precision) {
 bool takes_number(const oneflow::Argument& variable, const Argument& argument) {
   if (variable.is_list) return false;
   switch (variable.type) {
+    case ArgumentType::kTensor:
+      return false;
     case ArgumentType::kNumber:
     case ArgumentType::kOperand:
       return is_number(argument);

@@ -87,7 +87,7 @@ std::optional<std::vector<TensorRef>> run_once(const Program& program, std::span
   try {
     return run_with(program, inputs);
   } catch (const Error& error) {
-    if (error.status() == OF_INTERNAL_ERROR) throw;
+    if (error.status() == OF_INTERNAL_ERROR || error.status() == OF_INTERRUPTED) throw;
     return {};
   }
 }

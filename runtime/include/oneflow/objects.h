@@ -5,7 +5,7 @@
  * operators. A front end says what a value of its language is (of_language), and calls a method in three steps:
  *
  *     of_bound_call call;
- *     of_bind(&method, &language, context, self, values, count, names, name_count, &call);
+ *     of_bind(&method, &language, context, object_class, self, values, count, names, name_count, &call);
  *     of_bound_call_run(call);                   without the lock of the language, or on another thread
  *     ... of_bound_call_result(call) ...         which it converts to values of its language
  *     of_bound_call_release(call);
@@ -256,9 +256,10 @@ typedef struct of_language {
   /* Gets the first `count` items of a list as they are now; they stay valid until the call is bound. Items of a list
    * that has become shorter are absent. */
   of_status (*items)(void* context, of_native list, uint32_t count, of_native* items);
-  /* Gets an entry of a map. */
+  /* Gets an entry of a map, as it was when look() first saw the map. */
   of_status (*entry)(void* context, of_native map, uint32_t position, of_native* key, of_native* item);
-  /* Gets the value of a map for a key: that of an absent one if there is none. Only where names_fields is set. */
+  /* Gets the value of a map for a key, likewise: that of an absent one if there is none. Only where names_fields is
+   * set. */
   of_status (*field)(void* context, of_native map, const char* key, of_native* item);
   /* Returns the name of the type of a value for error texts: "str". It stays valid until the next call. */
   const char* (*type_name)(void* context, of_native value);
@@ -305,13 +306,15 @@ OF_API of_status of_override(const of_class* object_class, void* object, const o
 /* A call of a method whose arguments are bound. */
 typedef struct of_bound_call_object* of_bound_call;
 /* Binds the arguments of a call to the parameters of a method, and converts them. `self` is the handle of the object,
- * NULL for functions. `values` has `count` positional arguments, then those named `names`. */
-OF_API of_status of_bind(const of_method* method, const of_language* language, void* context, void* self,
-                         const of_native* values, size_t count, const char* const* names, size_t name_count,
-                         of_bound_call* result);
-/* Keeps what the arguments refer to, with the present elements of tensors, until the release: for a call that runs on
- * another thread. `object` is the class of `self`. */
-OF_API of_status of_bound_call_keep(of_bound_call call, const of_class* object);
+ * NULL for functions, and `object_class` its class, NULL for a tensor. The call owns a reference to the object, and to
+ * the tensors and objects among the arguments: code of the language that runs meanwhile may release them. `values` has
+ * `count` positional arguments, then those named `names`. */
+OF_API of_status of_bind(const of_method* method, const of_language* language, void* context,
+                         const of_class* object_class, void* self, const of_native* values, size_t count,
+                         const char* const* names, size_t name_count, of_bound_call* result);
+/* Keeps the present elements of the tensors that the arguments refer to, and the present states of objects, until the
+ * release: for a call that runs on another thread. */
+OF_API of_status of_bound_call_keep(of_bound_call call);
 /* How long the work of a call may take, so that a front end should release its language's lock. */
 typedef enum of_work {
   OF_WORK_SHORT = 0, /* or it calls functions of the language */

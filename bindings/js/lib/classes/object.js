@@ -17,23 +17,31 @@ const {
 /** The key that the constructor requires to take a slot instead of arguments. */
 const KEY = Symbol('object');
 
+const mapEntries = Map.prototype.entries;
+
 /** The objects that live as long as the process. */
 const constants = new WeakSet();
+/** The objects that blocks use, with the number of the blocks. */
+const uses = new WeakMap();
 /** The classes by their names. */
 const classes = new Map();
 
 let isObject;
+let classOf;
 let slotOf;
 
 /** An object of the runtime. */
 class NativeObject {
   /** The slot of the object in the addon; 0 once it is disposed of. */
   #slot;
+  /** The class of what is in the slot, whatever the prototype is. */
+  #Class;
 
   /** Creates an object with the constructor at a position of the table, or over the slot that follows KEY. */
   constructor(Class, method, args, madeBy) {
     if (args[0] !== KEY && method < 0) throw makeError('TypeMismatch', `${Class.name}: ${madeBy}`);
     this.#slot = args[0] === KEY ? args[1] : native.construct(method, 0, ...args);
+    this.#Class = Class;
     native.own(this, this.#slot);
     Object.defineProperty(this, 'uncloneable', {value: Class.uncloneable, enumerable: true});
     if (new.target === Class) Object.freeze(this); // subclasses have fields of their own
@@ -42,6 +50,7 @@ class NativeObject {
 
   static {
     isObject = (value) => typeof value === 'object' && value !== null && #slot in value;
+    classOf = (object) => object.#Class;
     slotOf = (object) => object.#slot;
   }
 
@@ -56,6 +65,7 @@ class NativeObject {
     if (constants.has(this)) {
       throw makeError('InvalidArgument', `dispose: this ${nameOf(this)} lives as long as the process`);
     }
+    if (uses.get(this) > 0) throw makeError('InvalidArgument', `dispose: a block uses this ${nameOf(this)}`);
     native.release(slot);
     this.#slot = 0;
   }
@@ -94,23 +104,26 @@ function setOverrides(object, Class) {
 /** Returns the name of the class of an object, or of the one that it is a subclass of. */
 function nameOf(object) {
   for (const [name, {Class}] of classes) {
-    if (object instanceof Class) return name;
+    if (isObject(object) ? classOf(object) === Class : isInstance(object, Class)) return name;
   }
-  return 'object';
+  return 'NativeObject';
 }
 
 /** Returns the text of an object: that of its property for it, or the fields of its state. */
 function describeState(object) {
-  const {getState, text} = classes.get(nameOf(object));
-  if (text !== undefined) return typeof object[text] === 'function' ? object[text]() : object[text];
+  const {Class: {prototype}, getState, text} = classes.get(nameOf(object));
+  if (text !== undefined) {
+    const found = Reflect.get(prototype, text, object); // a subclass may override it
+    return typeof found === 'function' ? found.call(object) : found;
+  }
   if (getState === undefined) return nameOf(object);
-  const fields = Object.entries(object[getState]()).map(([name, value]) => `${name} ${value}`);
+  const fields = Object.entries(prototype[getState].call(object)).map(([name, value]) => `${name} ${value}`);
   return `${nameOf(object)}(${fields.join(', ')})`;
 }
 
 /** Returns the slot of the receiver of a method, 0 if it was disposed of. Throws TypeMismatch for other receivers. */
 function slotFor(Class, value, method) {
-  if (isObject(value) && value instanceof Class) return slotOf(value);
+  if (isObject(value) && (Class === NativeObject || Class === classOf(value))) return slotOf(value);
   const name = Class === NativeObject ? nameOf(value) : Class.name;
   throw makeError('TypeMismatch', `${method}: the receiver must be a ${name}, got ${describe(value)}`);
 }
@@ -143,10 +156,15 @@ const callAsync = async (method, args) => start(method, 0, args);
  * then ends as soon as it can.
  */
 function start(method, slot, args) {
-  const {signal, ...options} = isPlainObject(args.at(-1)) ? args.at(-1) : {};
-  if (!isInstance(signal, AbortSignal)) return traced(native.invokeAsync(method, slot, undefined, ...args));
-  signal.throwIfAborted();
+  const {signal, ...options} = {signal: undefined, ...(isPlainObject(args.at(-1)) ? args.at(-1) : {})};
+  if (signal === undefined || isInput(signal)) return traced(native.invokeAsync(method, slot, undefined, ...args));
   const others = Object.keys(options).length > 0 ? [options] : [];
+  if (signal === null) return start(method, slot, [...args.slice(0, -1), ...others]);
+  if (!isSignal(signal)) {
+    const name = native.methodName(method);
+    throw makeError('TypeMismatch', `${name}: signal must be AbortSignal, got ${describe(signal)}`);
+  }
+  signal.throwIfAborted();
   const ending = native.makeEnding();
   const work = traced(native.invokeAsync(method, slot, ending, ...args.slice(0, -1), ...others));
   return new Promise((resolve, reject) => {
@@ -169,7 +187,9 @@ function within(Class, name, [enter, leave], body, create, finish = (object) => 
   }
   const object = create();
   invoke(Class, object, enter, name, []);
+  uses.set(object, (uses.get(object) ?? 0) + 1);
   const end = (value) => {
+    uses.set(object, uses.get(object) - 1);
     invoke(Class, object, leave, name, []);
     return finish(object, value);
   };
@@ -182,12 +202,14 @@ function within(Class, name, [enter, leave], body, create, finish = (object) => 
     throw error;
   };
   let result;
+  let isPromise;
   try {
     result = body(object);
+    isPromise = typeof result?.then === 'function';
   } catch (error) {
     fail(error);
   }
-  return typeof result?.then === 'function' ? Promise.resolve(result).then(end, fail) : end(result);
+  return isPromise ? Promise.resolve(result).then(end, fail) : end(result);
 }
 
 /**
@@ -198,7 +220,10 @@ function within(Class, name, [enter, leave], body, create, finish = (object) => 
 function register(Class, {getState, setState, text, keys, get, equality, overridable = {}} = {}) {
   if (equality !== undefined) {
     Class.prototype.equals = function equals(other) {
-      return isObject(other) && other instanceof Class && this[equality] === other[equality];
+      liveSlot(Class, this, 'equals');
+      if (!isObject(other) || classOf(other) !== Class) return false;
+      liveSlot(Class, other, 'equals', 'other');
+      return Reflect.get(Class.prototype, equality, this) === Reflect.get(Class.prototype, equality, other);
     };
   }
   if (keys !== undefined) addItems(Class.prototype, keys, get);
@@ -211,7 +236,7 @@ function register(Class, {getState, setState, text, keys, get, equality, overrid
     Class.prototype.clone = function clone() {
       liveSlot(Class, this, 'clone');
       const copy = new Class();
-      copy[setState](this[getState]());
+      copy[setState](Class.prototype[getState].call(this));
       return copy;
     };
   }
@@ -277,11 +302,47 @@ function isInstance(value, Class) {
   }
 }
 
+/** Returns whether a value is data for a graph, which may have an input `signal`. */
+const isInput = (value) => isTensor(value) || Array.isArray(value) || isPlainObject(value) || util.types.isMap(value);
+
+const getHref = Object.getOwnPropertyDescriptor(URL.prototype, 'href').get;
+
+/** Returns the text of a URL; undefined for other values, and for an object with only the prototype. */
+function hrefOf(value) {
+  try {
+    return isInstance(value, URL) ? getHref.call(value) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the literal of a number or a string, and the name of the type of any other value. */
+function print(value) {
+  if (typeof value === 'string') return JSON.stringify(value);
+  return ['number', 'bigint', 'boolean'].includes(typeof value) ? String(value) : describe(value);
+}
+
+const getAborted = Object.getOwnPropertyDescriptor(AbortSignal.prototype, 'aborted').get;
+
+function isSignal(value) {
+  try {
+    return isInstance(value, AbortSignal) && typeof getAborted.call(value) === 'boolean';
+  } catch {
+    return false; // an object with only the prototype
+  }
+}
+
 /** Returns the path that a string or a URL stands for, in an array; null for other values; or what it must be. */
 function pathOf(value) {
   if (typeof value === 'string') return [value];
-  if (!isInstance(value, URL)) return null;
-  return value.protocol === 'file:' ? [fileURLToPath(value)] : `be a file: URL, got ${value.protocol}`;
+  const href = hrefOf(value);
+  if (href === undefined) return null;
+  if (!href.startsWith('file:')) return `be a file: URL, got ${href.slice(0, href.indexOf(':') + 1)}`;
+  try {
+    return [fileURLToPath(href)];
+  } catch {
+    return `be a file: URL of a path of this system, got ${href}`;
+  }
 }
 
 /** Returns an object of a class over a slot, which it owns from now on. */
@@ -299,12 +360,13 @@ native.setHost({
     if (isFloat(value)) return {real: Number(value)};
     if (devices.isDevice(value)) return {device: devices.codeOf('', '', value)};
     if (isArray(value)) return {length: Math.max(0, Math.trunc(Number(value.length)) || 0)};
-    if (isInstance(value, Map)) return [...value];
+    if (util.types.isMap(value)) return Array.from(mapEntries.call(value));
     return isPlainObject(value) ? Object.entries(value) : null;
   },
   findTensor,
   makeTensor: makeTensorOf,
   path: pathOf,
+  print,
   range: rangeOf,
   warn: (text) => process.emitWarning(text, 'OneFlowWarning'),
   wrapRecord: (name, fields) => (records.has(name) ? new (records.get(name))(KEY, fields) : fields),

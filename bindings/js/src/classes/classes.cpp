@@ -21,9 +21,10 @@ BoundCall bind(const Call& call, const MethodRecord& record, CallContext& contex
   Environment& environment = call.environment();
   std::vector<of_native> values;
   for (size_t i = first; i < call.Length(); ++i) values.push_back(static_cast<napi_value>(call[i]));
+  const int64_t slot = call.integer(1);
   of_bound_call bound = nullptr;
-  check_call(environment, of_bind(&record.method, &javascript, &context, environment.receiver(call.integer(1)),
-                                  values.data(), values.size(), nullptr, 0, &bound));
+  check_call(environment, of_bind(&record.method, &javascript, &context, environment.class_of(slot),
+                                  environment.receiver(slot), values.data(), values.size(), nullptr, 0, &bound));
   return {bound, of_bound_call_release};
 }
 
@@ -79,7 +80,7 @@ Napi::Value invoke_async(const Call& call) {
   const MethodRecord& record = record_of(call);
   CallContext context(call.environment());
   BoundCall bound = bind(call, record, context, 3);
-  call.check(of_bound_call_keep(bound.get(), call.environment().class_of(call.integer(1))));
+  call.check(of_bound_call_keep(bound.get()));
   Ending ending = call[2].IsExternal() ? *call.external<Ending>(2) : nullptr;
   return Task::start(std::make_unique<BoundTask>(record, std::move(bound), std::move(ending)), call.environment());
 }
@@ -122,6 +123,10 @@ void add_class_functions(Exports& exports) {
   exports.add<invoke>("invoke");
   exports.add<invoke_async>("invokeAsync");
   exports.add<construct>("construct");
+  // methodName(method): returns the name that error texts begin with.
+  exports.add("methodName", [](const Call& call) {
+    return Napi::String::New(call.environment().env(), record_of(call).method.name);
+  });
   exports.add<override_method>("override");
   exports.add<constant>("constant");
   // makeEnding(): returns what end() takes to end the work of a call early.

@@ -88,6 +88,12 @@ void look_at_text(void* context, const Napi::String& string, of_data* data) {
   data->count = static_cast<uint32_t>(text.size());
 }
 
+// Says what is in the entries of a map.
+void look_at_entries(napi_env env, napi_value entries, of_data* data) {
+  data->kind = OF_DATA_MAP;
+  data->count = Napi::Array(env, entries).Length();
+}
+
 // Looks at an object. lib/classes/object.js says what it is: identify() returns the slot of one that has one, the name
 // of the class of a disposed object, the entries of a map as an array, the length of a list, the number that a Float
 // is, or the device that a Device is as a property, or null.
@@ -97,6 +103,8 @@ void look_at_object(CallContext& context, const Napi::Value& value, of_data* dat
     const auto [slot, generation] = known->second;
     if (environment.generation(slot) == generation) return environment.look_at_slot(slot, data);
   }
+  if (const auto known = context.entries.find(static_cast<napi_value>(value)); known != context.entries.end())
+    return look_at_entries(environment.env(), known->second, data);
   if (value.IsArray()) {
     data->kind = OF_DATA_LIST;
     data->count = value.As<Napi::Array>().Length();
@@ -110,8 +118,8 @@ void look_at_object(CallContext& context, const Napi::Value& value, of_data* dat
     data->kind = OF_DATA_DISPOSED;
     data->of.object = of_class_find(std::string(found.As<Napi::String>()).c_str());
   } else if (found.IsArray()) {
-    data->kind = OF_DATA_MAP;
-    data->count = found.As<Napi::Array>().Length();
+    context.entries[static_cast<napi_value>(value)] = found;  // getters run once, and may change the map
+    look_at_entries(environment.env(), found, data);
   } else if (found.IsObject()) {
     const auto properties = found.As<Napi::Object>();
     const auto number = [&](const char* name) { return properties.Get(name).ToNumber(); };
@@ -187,28 +195,44 @@ of_status items(void* context, of_native list, uint32_t count, of_native* items)
   });
 }
 
+// Returns the entries of a map that was looked at.
+Napi::Array entries_of(void* context, of_native map) {
+  return {context_of(context).environment.env(), context_of(context).entries.at(static_cast<napi_value>(map))};
+}
+
 of_status entry(void* context, of_native map, uint32_t position, of_native* key, of_native* item) {
   return guarded([=] {
-    napi_value& entries = context_of(context).entries[static_cast<napi_value>(map)];
-    if (entries == nullptr) entries = context_of(context).environment.host().identify(value_of(context, map));
-    const auto entry = Napi::Array(context_of(context).environment.env(), entries).Get(position).As<Napi::Array>();
+    const auto entry = entries_of(context, map).Get(position).As<Napi::Array>();
     *key = static_cast<napi_value>(entry.Get(0u));
     *item = static_cast<napi_value>(entry.Get(1u));
   });
 }
 
 of_status field(void* context, of_native map, const char* key, of_native* item) {
-  return guarded([=] { *item = static_cast<napi_value>(value_of(context, map).As<Napi::Object>().Get(key)); });
+  return guarded([=] {
+    const Napi::Array entries = entries_of(context, map);
+    *item = static_cast<napi_value>(context_of(context).environment.env().Undefined());
+    for (uint32_t i = 0; i < entries.Length(); ++i) {
+      const auto entry = entries.Get(i).As<Napi::Array>();
+      const Napi::Value name = entry.Get(0u);
+      if (name.IsString() && std::string(name.As<Napi::String>()) == key)
+        *item = static_cast<napi_value>(entry.Get(1u));
+    }
+  });
 }
 
 const char* type_name(void* context, of_native value) {
+  of_data data{};
+  if (!context_of(context).is_function && value_of(context, value).IsNumber() && look(context, value, &data) == OF_OK &&
+      data.kind == OF_DATA_FLOAT && std::isfinite(data.as.real) && std::trunc(data.as.real) == data.as.real)
+    return "number beyond 2**53; pass a BigInt";
   const std::string text = context_of(context).environment.host().describe(value_of(context, value));
   return keep(context, text).c_str();
 }
 
 const char* print(void* context, of_native value) {
-  const Napi::Value printed = value_of(context, value);
-  return printed.IsBigInt() ? keep(context, printed.ToString()).c_str() : type_name(context, value);
+  const Napi::Value printed = context_of(context).environment.host().call("print", value_of(context, value));
+  return keep(context, printed.ToString()).c_str();
 }
 
 bool is_true(void* context, of_native value) { return value_of(context, value).ToBoolean(); }

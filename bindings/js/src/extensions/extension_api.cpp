@@ -67,7 +67,7 @@ of_status ExtensionApi::fail_with(const Napi::Error& error) {
   of_status status = OF_INTERNAL_ERROR;
   std::string text = "an exception that is no error";
   try {
-    const Napi::Value thrown = error.Value();
+    const Napi::Value thrown(error.Env(), thrown_by(error));
     const Napi::Value code = thrown.As<Napi::Object>().Get("code"), message = thrown.As<Napi::Object>().Get("message");
     const std::string name = code.IsString() ? code.As<Napi::String>().Utf8Value() : "";
     for (int i = OF_INVALID_ARGUMENT; i <= OF_FILE_ERROR; ++i) {

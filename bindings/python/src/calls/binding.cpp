@@ -77,6 +77,16 @@ Function::Function(const of_public_function& function) : table_(function) {
   }
 }
 
+std::vector<const char*> names_of(PyObject* keywords) {
+  const Py_ssize_t count = keywords != nullptr ? PyTuple_GET_SIZE(keywords) : 0;
+  std::vector<const char*> names;
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    const std::string_view name = plain_text(PyTuple_GET_ITEM(keywords, i));
+    names.push_back(name.empty() ? nullptr : name.data());
+  }
+  return names;
+}
+
 bool UnpackedArguments::unpack(PyObject* arguments, PyObject* keywords) {
   count_ = PyTuple_GET_SIZE(arguments);
   for (Py_ssize_t i = 0; i < count_; ++i) values_.push_back(PyTuple_GET_ITEM(arguments, i));
@@ -123,13 +133,8 @@ of_status BoundCall::bind_others(of_manner manner, bool shares_arrays) try {
   others_->context.names = given_.keywords;
   others_->context.shares_arrays = shares_arrays;
   others_->context.is_function = true;
-  const Py_ssize_t named = given_.keywords != nullptr ? PyTuple_GET_SIZE(given_.keywords) : 0;
-  std::vector<const char*> names;
-  for (Py_ssize_t i = 0; i < named; ++i) {
-    const std::string_view name = plain_text(PyTuple_GET_ITEM(given_.keywords, i));
-    names.push_back(name.empty() ? nullptr : name.data());
-  }
-  const std::vector<of_native> values(given_.values, given_.values + given_.count + named);
+  const std::vector<const char*> names = names_of(given_.keywords);
+  const std::vector<of_native> values(given_.values, given_.values + given_.count + names.size());
   const of_status status =
       of_bind_function(&function_->table(), manner, &python_language, &others_->context, values.data(),
                        static_cast<size_t>(given_.count), names.data(), names.size(), &others_->arguments);

@@ -61,6 +61,10 @@ struct Arguments {
   PyObject* keywords;
 };
 
+// Returns the names of a call's arguments by name, which are a tuple or NULL, for the shared binder: NULL for one that
+// is empty or no text without zero bytes.
+std::vector<const char*> names_of(PyObject* keywords);
+
 // The arguments of a call that has a tuple and a dictionary, which may be NULL.
 class UnpackedArguments {
  public:

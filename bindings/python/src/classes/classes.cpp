@@ -60,15 +60,11 @@ class Call {
   ~Call() { of_bound_call_release(call_); }
 
   // Binds the arguments. Raises and returns false if they do not fit.
-  bool bind(const MethodRecord& record, void* handle, const Arguments& arguments) {
-    const Py_ssize_t named = arguments.keywords != nullptr ? PyTuple_GET_SIZE(arguments.keywords) : 0;
-    std::vector<const char*> names;
-    for (Py_ssize_t i = 0; i < named; ++i) {
-      names.push_back(PyUnicode_AsUTF8(PyTuple_GET_ITEM(arguments.keywords, i)));
-      if (names.back() == nullptr) return false;
-    }
-    std::vector<of_native> values(arguments.values, arguments.values + arguments.count + named);
-    return check(of_bind(&record.method, &python_language, &context_, handle, values.data(),
+  bool bind(const MethodRecord& record, const of_class* object_class, void* handle, const Arguments& arguments) {
+    const std::vector<const char*> names = names_of(arguments.keywords);
+    const std::vector<of_native> values(arguments.values, arguments.values + arguments.count + names.size());
+    context_.names = arguments.keywords;
+    return check(of_bind(&record.method, &python_language, &context_, object_class, handle, values.data(),
                          static_cast<size_t>(arguments.count), names.data(), names.size(), &call_));
   }
 
@@ -102,8 +98,9 @@ PyObject* call_bound(const MethodRecord& record, PyObject* self, PyObject* const
                      PyObject* keywords) {
   void* handle = nullptr;
   if (self != nullptr && (handle = handle_of_receiver(record, self)) == nullptr) return nullptr;
+  const of_class* object_class = self != nullptr && !is_tensor(self) ? type_of(self)->object_class : nullptr;
   Call call;
-  if (!call.bind(record, handle, {args, count, keywords})) return nullptr;
+  if (!call.bind(record, object_class, handle, {args, count, keywords})) return nullptr;
   const of_data* result = call.run();
   if (result == nullptr) return nullptr;
   const of_type& type = *record.method.result;
@@ -158,12 +155,16 @@ int create(PyObject* self, const Type& type, PyObject* arguments, PyObject* keyw
   }
   UnpackedArguments unpacked;
   Call call;
-  if (!unpacked.unpack(arguments, keywords) || !call.bind(*type.record->create, nullptr, unpacked.get())) return -1;
+  if (!unpacked.unpack(arguments, keywords) || !call.bind(*type.record->create, nullptr, nullptr, unpacked.get()))
+    return -1;
   const of_data* result = call.run();
   if (result == nullptr) return -1;
-  void* before = std::exchange(cast(self)->handle, result->as.object);
+  if (cast(self)->handle != nullptr) {  // which calls on other threads may use
+    raise(OF_INVALID_ARGUMENT, std::string(type.record->name) + ": the object was created before");
+    return -1;
+  }
+  cast(self)->handle = result->as.object;
   type.object_class->retain(result->as.object);
-  if (before != nullptr) type.object_class->release(before);
   return Py_TYPE(self) == type.type || set_overrides(self, type) ? 0 : -1;
 }
 
@@ -209,9 +210,9 @@ PyObject* represent(PyObject* self) {
 PyObject* reduce(PyObject* self, PyObject*) {
   const Ref state(call_bound(*type_of(self)->record->state.get, self, nullptr, 0, nullptr));
   const Ref values(state ? PySequence_Tuple(state.get()) : nullptr);
-  const Ref copyreg(PyImport_ImportModule("copyreg"));
+  const Ref copyreg(values ? PyImport_ImportModule("copyreg") : nullptr);
   const Ref new_object(copyreg ? PyObject_GetAttrString(copyreg.get(), "__newobj__") : nullptr);
-  if (!values || !new_object) return nullptr;
+  if (!new_object) return nullptr;
   // Subclasses have attributes of their own.
   const Ref attributes(PyObject_GetAttrString(self, "__dict__"));
   if (!attributes) PyErr_Clear();

@@ -61,7 +61,7 @@ of_status look_at_text(PyObject* text, of_data* data) {
 
 of_status index(void*, of_native value, of_data* data) {
   if (PyIndex_Check(object_of(value)) == 0) return OF_OK;
-  const Ref integer(PyNumber_Index(object_of(value)));
+  const Ref integer(call_python([=] { return PyNumber_Index(object_of(value)); }));
   of_value number{};
   if (integer) return say_number(find_integer(integer.get(), &number), number, data);
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) return OF_INTERRUPTED;
@@ -75,9 +75,41 @@ bool is_mapping(PyObject* object) {
     const Ref abc(PyImport_ImportModule("collections.abc"));
     return abc ? PyObject_GetAttrString(abc.get(), "Mapping") : nullptr;
   }();
-  const bool found = mapping != nullptr && PyObject_IsInstance(object, mapping) == 1;
+  const bool found = mapping != nullptr && call_python([=] { return PyObject_IsInstance(object, mapping); }) == 1;
   PyErr_Clear();
   return found;
+}
+
+// Keeps a new reference until the call is bound. Returns NULL for NULL.
+PyObject* keep(void* context, PyObject* owned) {
+  if (owned != nullptr) context_of(context).kept.emplace_back(owned);
+  return owned;
+}
+
+// Returns the items of a mapping, which are pairs, or of a set as a list, which stays the same until the call is bound,
+// borrowed; NULL with an exception on failure.
+PyObject* items_of(void* context, PyObject* object) {
+  Ref& items = context_of(context).items[object];
+  if (items) return items.get();
+  const bool is_set = PyAnySet_Check(object) != 0;
+  Ref found(call_python([=] { return is_set ? PySequence_List(object) : PyMapping_Items(object); }));
+  for (Py_ssize_t i = 0; found && !is_set && i < PyList_Size(found.get()); ++i) {
+    PyObject* pair = PyList_GetItem(found.get(), i);
+    if (PyTuple_Check(pair) && PyTuple_Size(pair) == 2) continue;
+    return raise(OF_TYPE_MISMATCH,
+                 "items() of " + type_name(object) + " must give tuples of a key and a value, got " + type_name(pair));
+  }
+  items = std::move(found);
+  return items.get();
+}
+
+// Looks at a mapping or a set.
+of_status look_at_items(void* context, PyObject* object, of_data* data) {
+  PyObject* items = items_of(context, object);
+  if (items == nullptr) return OF_INTERRUPTED;
+  data->kind = PyAnySet_Check(object) ? OF_DATA_LIST : OF_DATA_MAP;
+  data->count = static_cast<uint32_t>(PyList_Size(items));
+  return OF_OK;
 }
 
 of_status look(void* context, of_native value, of_data* data) {
@@ -94,52 +126,31 @@ of_status look(void* context, of_native value, of_data* data) {
     return look_at_text(object, data);
   } else if (PyList_Check(object) || PyTuple_Check(object)) {
     data->kind = OF_DATA_LIST;
-    data->count = static_cast<uint32_t>(PySequence_Size(object));
-  } else if (PyAnySet_Check(object) && !context_of(context).is_function) {
-    data->kind = OF_DATA_LIST;
-    data->count = static_cast<uint32_t>(PySet_Size(object));
-  } else if (PyDict_Check(object)) {
-    data->kind = OF_DATA_MAP;
-    data->count = static_cast<uint32_t>(PyDict_Size(object));
+    data->count = static_cast<uint32_t>(PyList_Check(object) ? PyList_Size(object) : PyTuple_Size(object));
+  } else if (PyDict_Check(object) || (PyAnySet_Check(object) && !context_of(context).is_function)) {
+    return look_at_items(context, object, data);
   } else if (find_dtype(object, &data->as.dtype) == DtypeMatch::kFound) {
     data->kind = OF_DATA_DTYPE;
   } else if (is_device(object)) {
     data->kind = OF_DATA_DEVICE;
     data->as.device = device_of(object);
   } else if (const Object* found = as_object(object)) {
-    const of_data_kind without_value = context_of(context).is_function ? OF_DATA_OTHER : OF_DATA_DISPOSED;
-    data->kind = found->handle != nullptr ? OF_DATA_OBJECT : without_value;
+    data->kind = found->handle != nullptr ? OF_DATA_OBJECT : OF_DATA_DISPOSED;
     data->as.object = found->handle;
     data->of.object = class_of(object);
   } else if (is_mapping(object)) {
-    const Py_ssize_t count = PyMapping_Size(object);
-    if (count < 0) return OF_INTERRUPTED;
-    data->kind = OF_DATA_MAP;
-    data->count = static_cast<uint32_t>(count);
+    return look_at_items(context, object, data);
   } else {
     data->kind = PyCallable_Check(object) ? OF_DATA_FUNCTION : OF_DATA_OTHER;
   }
   return OF_OK;
 }
 
-// Keeps a new reference until the call is bound. Returns NULL for NULL.
-PyObject* keep(void* context, PyObject* owned) {
-  if (owned != nullptr) context_of(context).kept.emplace_back(owned);
-  return owned;
-}
-
-// Returns the items of a mapping or a set as a list, which stays the same until the call is bound, borrowed; NULL
-// with an exception on failure.
-PyObject* items_of(void* context, PyObject* object) {
-  Ref& items = context_of(context).items[object];
-  if (!items) items = Ref(PyAnySet_Check(object) ? PySequence_List(object) : PyMapping_Items(object));
-  return items.get();
-}
-
 of_status items(void* context, of_native list, uint32_t count, of_native* items) {
   PyObject* object = object_of(list);
   if (PyAnySet_Check(object)) object = items_of(context, object);
-  PyObject* copy = object != nullptr ? keep(context, PySequence_Tuple(object)) : nullptr;
+  if (object == nullptr) return OF_INTERRUPTED;
+  PyObject* copy = keep(context, PyList_Check(object) ? PyList_AsTuple(object) : Py_NewRef(object));
   if (copy == nullptr) return OF_INTERRUPTED;
   for (uint32_t i = 0; i < count; ++i) items[i] = i < PyTuple_GET_SIZE(copy) ? PyTuple_GET_ITEM(copy, i) : Py_None;
   return OF_OK;
@@ -160,20 +171,22 @@ const char* type_name_of(void* context, of_native value) {
 }
 
 const char* print(void* context, of_native value) {
-  const Ref text(PyObject_ASCII(object_of(value)));
+  const Ref text(call_python([=] { return PyObject_ASCII(object_of(value)); }));
   const char* words = text ? PyUnicode_AsUTF8(text.get()) : nullptr;
   if (words == nullptr) PyErr_Clear();
   context_of(context).text = words != nullptr ? words : "an object";
   return context_of(context).text.c_str();
 }
 
-bool is_true(void*, of_native value) { return PyObject_IsTrue(object_of(value)) == 1; }
+bool is_true(void*, of_native value) {
+  return call_python([=] { return PyObject_IsTrue(object_of(value)); }) == 1;
+}
 
 of_status path(void* context, of_native value, of_data* data) {
   PyObject* object = object_of(value);
   data->kind = OF_DATA_OTHER;
   if (!PyUnicode_Check(object) && !PyBytes_Check(object) && !PyObject_HasAttrString(object, "__fspath__")) return OF_OK;
-  const Ref name(PyOS_FSPath(object));
+  const Ref name(call_python([=] { return PyOS_FSPath(object); }));
   if (!name) return OF_INTERRUPTED;
   PyObject* bytes =
       keep(context, PyUnicode_Check(name.get()) ? PyUnicode_EncodeFSDefault(name.get()) : Py_NewRef(name.get()));
@@ -199,13 +212,15 @@ bool read_bound(PyObject* owned, int64_t* bound) {
 
 of_status range(void* context, of_native value, int64_t bounds[3]) {
   PyObject* object = object_of(value);
-  const bool fits = PyRange_Check(object) && PyObject_IsTrue(object) == 1 &&
+  const Ref last(PyLong_FromLong(-1));  // PySequence_GetItem() fails for a range of more items than its positions count
+  const bool fits = last && PyRange_Check(object) && PyObject_IsTrue(object) == 1 &&
                     read_bound(PySequence_GetItem(object, 0), &bounds[0]) &&
-                    read_bound(PySequence_GetItem(object, -1), &bounds[1]) &&
-                    read_bound(PyObject_GetAttrString(object, "step"), &bounds[2]) && bounds[2] > 0;
+                    read_bound(PyObject_GetItem(object, last.get()), &bounds[1]) &&
+                    read_bound(PyObject_GetAttrString(object, "step"), &bounds[2]) && bounds[2] > 0 && bounds[0] >= 0;
   PyErr_Clear();
   if (fits) return OF_OK;
-  return of_fail(OF_TYPE_MISMATCH, (std::string("be a range that is not empty, got ") + print(context, value)).c_str());
+  return of_fail(OF_TYPE_MISMATCH,
+                 (std::string("be a range of sizes that is not empty, got ") + print(context, value)).c_str());
 }
 
 // Returns whether an object is a number, a list or another sequence of them, or an array. Strings, bytes and
@@ -249,27 +264,35 @@ of_status show_name(void* context, size_t position, const char** shown, const ch
   const Ref bytes(
       PyUnicode_AsEncodedString(PyTuple_GET_ITEM(context_of(context).names, position), "utf-8", "backslashreplace"));
   if (!bytes) return OF_INTERRUPTED;
-  context_of(context).text = PyBytes_AS_STRING(bytes.get());
+  const std::string name(PyBytes_AS_STRING(bytes.get()), static_cast<size_t>(PyBytes_GET_SIZE(bytes.get())));
+  context_of(context).text.clear();
+  for (const char c : name) context_of(context).text += c == '\0' ? std::string("\\x00") : std::string(1, c);
   *shown = *word = context_of(context).text.c_str();
   return OF_OK;
 }
 
 // ------------------------------------------------------------------------------------------------ functions
 
+// Returns a new reference to an attribute, which may be a property.
+PyObject* attribute(PyObject* object, const char* name) {
+  return call_python([=] { return PyObject_GetAttrString(object, name); });
+}
+
 of_status parameters(void* context, of_native function, uint32_t count, const char** names) {
   const Ref inspect(PyImport_ImportModule("inspect"));
-  const Ref signature(inspect ? PyObject_CallMethod(inspect.get(), "signature", "O", object_of(function)) : nullptr);
-  const Ref found(signature ? PyObject_GetAttrString(signature.get(), "parameters") : nullptr);
+  const auto signature_of = [&] { return PyObject_CallMethod(inspect.get(), "signature", "O", object_of(function)); };
+  const Ref signature(inspect ? call_python(signature_of) : nullptr);
+  const Ref found(signature ? attribute(signature.get(), "parameters") : nullptr);
   const Ref values(found ? PyObject_CallMethod(found.get(), "values", nullptr) : nullptr);
   const Ref list(values ? PySequence_List(values.get()) : nullptr);
   uint32_t named = 0;
   for (Py_ssize_t i = 0; list && i < PyList_Size(list.get()) && named < count; ++i) {
     PyObject* parameter = PyList_GetItem(list.get(), i);
-    const Ref kind(PyObject_GetAttrString(parameter, "kind"));
+    const Ref kind(attribute(parameter, "kind"));
     const long number = kind ? PyLong_AsLong(kind.get()) : -1;
     constexpr long kPositionalOrKeyword = 1;  // and 0 for those that are positional only
     if (number < 0 || number > kPositionalOrKeyword) continue;
-    PyObject* name = keep(context, PyObject_GetAttrString(parameter, "name"));
+    PyObject* name = keep(context, attribute(parameter, "name"));
     names[named++] = name != nullptr ? PyUnicode_AsUTF8(name) : nullptr;
   }
   PyErr_Clear();  // a function in C may have no signature
@@ -280,7 +303,7 @@ void* hold(void*, of_native function) { return Py_NewRef(object_of(function)); }
 
 void drop(void* held) {
   const LockedScope locked;
-  if (locked) Py_DECREF(static_cast<PyObject*>(held));
+  if (locked) call_python([=] { Py_DECREF(static_cast<PyObject*>(held)); });
 }
 
 of_status call(void* held, const of_data* arguments, uint32_t count, of_receiver receive, void* receiver) {
@@ -340,7 +363,8 @@ PyObject* list_to_python(const of_type& type, const of_data& data, bool in_recor
     else
       PyList_SET_ITEM(items.get(), i, item);
   }
-  return is_record ? PyObject_CallObject(record_class(type.name), items.get()) : items.release();
+  if (!is_record) return items.release();
+  return call_python([&] { return PyObject_CallObject(record_class(type.name), items.get()); });
 }
 
 PyObject* map_to_python(const of_type& type, const of_data& data) {

@@ -24,9 +24,9 @@ module OneFlow
     # Returns the state, for Marshal.
     def marshal_dump = native_state
 
-    # Sets the state, for Marshal.
+    # Sets the state, for Marshal. `initialize` of a subclass may require arguments.
     def marshal_load(state)
-      initialize
+      native_initialize
       self.native_state = state
     end
 
@@ -43,6 +43,8 @@ module OneFlow
     # Returns `#<OneFlow::Generator seed 7, offset 100>`.
     def inspect
       "#<#{self.class} #{state_fields.zip(native_state).map { |name, value| "#{name} #{value}" }.join(", ")}>"
+    rescue InvalidArgument # initialize has not been called
+      Kernel.instance_method(:to_s).bind_call(self)
     end
     alias to_s inspect
   end

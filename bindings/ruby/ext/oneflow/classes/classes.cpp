@@ -78,22 +78,11 @@ VALUE release_call(VALUE argument) {
   return Qnil;
 }
 
-// The arguments of a call: positional ones, then named ones.
+// The arguments of a call.
 struct Given {
-  static constexpr uint32_t kMostNames = 64;
-
-  VALUE owner;  // an Array of the values, where they are not the caller's
-  const VALUE* values;
-  size_t count;
-  const char* names[kMostNames];
-  uint32_t name_count;
-
-  void add(const char* name, VALUE value) {
-    if (name_count == kMostNames) raise(OF_INVALID_ARGUMENT, "more than %u arguments by name", kMostNames);
-    names[name_count++] = name;
-    rb_ary_push(owner, value);
-    values = RARRAY_CONST_PTR(owner);
-  }
+  VALUE values;  // an Array of the positional ones, then of those by name
+  VALUE names;   // an Array
+  size_t count;  // of the positional ones
 };
 
 bool takes_block(const MethodRecord& record) {
@@ -102,45 +91,44 @@ bool takes_block(const MethodRecord& record) {
   return false;
 }
 
-void gather(const MethodRecord& record, int count, VALUE* values, Given* given) {
+Given gather(const MethodRecord& record, int count, VALUE* values) {
   const bool has_block = takes_block(record);
   if (has_block && !rb_block_given_p()) raise(OF_TYPE_MISMATCH, "%s: missing block", record.method.name);
-  *given = {Qnil, values, static_cast<size_t>(count), {}, 0};
-  if (!rb_keyword_given_p() && !has_block) return;
-  const VALUE keywords = rb_keyword_given_p() ? values[--given->count] : rb_hash_new();
-  given->owner = rb_ary_new_from_values(static_cast<long>(given->count), values);
-  given->values = RARRAY_CONST_PTR(given->owner);
-  VALUE keys = rb_funcall(keywords, rb_intern("keys"), 0);
-  for (long i = 0; i < RARRAY_LEN(keys); ++i) {
-    const VALUE key = rb_ary_entry(keys, i);
-    if (!RB_SYMBOL_P(key))
-      raise(OF_TYPE_MISMATCH, "%s: unknown argument %" PRIsVALUE, record.method.name, rb_inspect(key));
-    VALUE name = rb_sym2str(key);
-    given->add(StringValueCStr(name), rb_hash_aref(keywords, key));
+  const VALUE keywords = rb_keyword_given_p() ? values[--count] : rb_hash_new();
+  const VALUE entries = entries_of(keywords);
+  const Given given = {rb_ary_new_from_values(count, values), rb_ary_entry(entries, 0), static_cast<size_t>(count)};
+  rb_ary_concat(given.values, rb_ary_entry(entries, 1));
+  if (has_block) {
+    rb_ary_push(given.names, ID2SYM(rb_intern("block")));
+    rb_ary_push(given.values, rb_block_proc());
   }
-  if (has_block) given->add("block", rb_block_proc());
-  RB_GC_GUARD(keys);
+  return given;
 }
 
 // Binds the arguments of a method and runs it. Raises if that fails.
-of_bound_call run(const MethodRecord& record, void* handle, int count, VALUE* values) {
+of_bound_call run(const MethodRecord& record, const of_class* object_class, void* handle, int count, VALUE* values) {
   static_assert(sizeof(of_native) == sizeof(VALUE));
-  Given given;
-  gather(record, count, values, &given);
+  Given given = gather(record, count, values);
   CallContext context = new_context();
+  context.names = given.names;
+  const long named = RARRAY_LEN(given.names);
+  VALUE memory;
+  const char** names = static_cast<const char**>(rb_alloc_tmp_buffer(&memory, (named + 1) * sizeof(char*)));
+  for (long i = 0; i < named; ++i) names[i] = name_text(RARRAY_AREF(given.names, i));
   of_bound_call call = nullptr;
-  of_status status =
-      of_bind(&record.method, &ruby_language, &context, handle, reinterpret_cast<const of_native*>(given.values),
-              given.count, given.names, given.name_count, &call);
+  of_status status = of_bind(&record.method, &ruby_language, &context, object_class, handle,
+                             reinterpret_cast<const of_native*>(RARRAY_CONST_PTR(given.values)), given.count, names,
+                             static_cast<size_t>(named), &call);
+  rb_free_tmp_buffer(&memory);
   if (context.raised) rb_jump_tag(context.raised);
   check(status);
   const of_work work = of_bound_call_work(call);
   status = run_native(
       work != OF_WORK_SHORT, [=] { return of_bound_call_run(call); },
       work == OF_WORK_REPEATABLE ? Interrupted::kRepeats : Interrupted::kWaits);
-  RB_GC_GUARD(given.owner);
+  RB_GC_GUARD(given.values);
   RB_GC_GUARD(context.kept);
-  RB_GC_GUARD(context.keys);
+  RB_GC_GUARD(context.entries);
   if (status != OF_OK) {
     of_bound_call_release(call);
     if (status == OF_INTERRUPTED) raise_pending();
@@ -169,14 +157,14 @@ void set_overrides(VALUE self, const ClassRecord& record, VALUE defined) {
 
 VALUE initialize(int count, VALUE* values, VALUE self) {
   const ClassRecord& record = record_of(rb_obj_class(self));
-  const of_bound_call call = run(*record.create, nullptr, count, values);
+  const of_bound_call call = run(*record.create, nullptr, nullptr, count, values);
   void* handle = of_bound_call_result(call)->as.object;
   Object& object = own_of(self);
-  object.object_class->retain(handle);
+  const bool is_new = !object.handle;  // calls on other threads may use another one
+  if (is_new) object.object_class->retain(handle);
+  if (is_new) object.handle = handle;
   of_bound_call_release(call);
-  void* before = object.handle;
-  object.handle = handle;
-  if (before) object.object_class->release(before);
+  if (!is_new) raise(OF_INVALID_ARGUMENT, "%s: the object was created before", record.create->method.name);
   const VALUE defined = class_at(static_cast<size_t>(std::distance(class_records.data(), &record)));
   if (rb_obj_class(self) != defined) set_overrides(self, record, defined);
   return self;
@@ -281,6 +269,7 @@ VALUE define_class(VALUE module, const ClassRecord& record) {
   for (const MethodRecord* each : record.methods) rb_define_method(defined, each->name, each->function, -1);
   if (record.text) rb_define_method(defined, "to_s", text_of, 0);
   if (record.get_state) {
+    rb_define_private_method(defined, "native_initialize", initialize, -1);
     rb_define_private_method(defined, "native_state", get_state, 0);
     rb_define_private_method(defined, "native_state=", set_state, 1);
     rb_define_private_method(defined, "state_fields", state_fields, 0);
@@ -351,14 +340,16 @@ VALUE call_method(const MethodRecord& record, int count, VALUE* values, VALUE se
     is_function = true;
   }
   void* handle = is_tensor(self) ? handle_of(self) : nullptr;
+  const of_class* object_class = nullptr;
   if (is_object(self)) {
     const Object& object = own_of(self);
     handle = object.handle;
+    object_class = object.object_class;
     if (!handle)
       raise(OF_INVALID_ARGUMENT, "%s: initialize of the class %s has not been called", record.method.name,
             object.object_class->name);
   }
-  Finish finish = {&record, run(record, handle, count, values), self};
+  Finish finish = {&record, run(record, object_class, handle, count, values), self};
   const VALUE argument = reinterpret_cast<VALUE>(&finish);
   const VALUE result = rb_ensure(convert_result, argument, release_call, argument);
   RB_GC_GUARD(self);

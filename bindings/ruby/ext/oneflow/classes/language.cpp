@@ -70,6 +70,15 @@ void look_at_object(void* context, VALUE object, of_data* data) {
   }
 }
 
+// Returns the keys and the values of a Hash as they are at first.
+VALUE first_entries_of(void* context, VALUE hash) {
+  VALUE& known = static_cast<CallContext*>(context)->entries;
+  if (NIL_P(known)) known = rb_funcall(rb_hash_new(), rb_intern("compare_by_identity"), 0);
+  VALUE entries = rb_hash_lookup(known, hash);
+  if (NIL_P(entries)) rb_hash_aset(known, hash, entries = entries_of(hash));
+  return entries;
+}
+
 of_status look(void* context, of_native native, of_data* data) {
   const VALUE value = value_of(native);
   data->kind = OF_DATA_OTHER;
@@ -90,7 +99,9 @@ of_status look(void* context, of_native native, of_data* data) {
     data->count = static_cast<uint32_t>(RARRAY_LEN(value));
   } else if (RB_TYPE_P(value, T_HASH)) {
     data->kind = OF_DATA_MAP;
-    data->count = static_cast<uint32_t>(RHASH_SIZE(value));
+    return guarded(context, [=] {
+      data->count = static_cast<uint32_t>(RARRAY_LEN(rb_ary_entry(first_entries_of(context, value), 0)));
+    });
   } else if (is_tensor(value)) {
     data->kind = peek(value) ? OF_DATA_TENSOR : OF_DATA_DISPOSED;
     data->as.tensor = peek(value);
@@ -116,13 +127,9 @@ of_status items(void* context, of_native list, uint32_t count, of_native* items)
 
 of_status entry(void* context, of_native map, uint32_t position, of_native* key, of_native* item) {
   return guarded(context, [=] {
-    VALUE& known = static_cast<CallContext*>(context)->keys;
-    if (NIL_P(known)) known = rb_funcall(rb_hash_new(), rb_intern("compare_by_identity"), 0);
-    VALUE keys = rb_hash_lookup(known, value_of(map));
-    if (NIL_P(keys)) rb_hash_aset(known, value_of(map), keys = rb_funcall(value_of(map), rb_intern("keys"), 0));
-    const VALUE name = rb_ary_entry(keys, position);
-    *key = native_of(name);
-    *item = native_of(rb_hash_aref(value_of(map), name));
+    const VALUE entries = first_entries_of(context, value_of(map));
+    *key = native_of(rb_ary_entry(rb_ary_entry(entries, 0), position));
+    *item = native_of(rb_ary_entry(rb_ary_entry(entries, 1), position));
   });
 }
 
@@ -245,14 +252,16 @@ of_status parameters(void* context, of_native function, uint32_t count, const ch
   return guarded(context, [=] {
     const VALUE list = keep(context, rb_funcall(value_of(function), rb_intern("parameters"), 0));
     uint32_t named = 0;
+    if (!RB_TYPE_P(list, T_ARRAY)) return;  // a class may override the method
     for (long i = 0; i < RARRAY_LEN(list) && named < count; ++i) {
-      const VALUE pair = rb_ary_entry(list, i), kind = rb_ary_entry(pair, 0), name = rb_ary_entry(pair, 1);
+      const VALUE pair = rb_ary_entry(list, i);
+      const VALUE kind = RB_TYPE_P(pair, T_ARRAY) ? rb_ary_entry(pair, 0) : Qnil;
       if (kind != ID2SYM(rb_intern("req")) && kind != ID2SYM(rb_intern("opt"))) continue;
-      VALUE text = NIL_P(name) ? rb_str_new_cstr("") : rb_sym2str(name);
-      const char* characters = StringValueCStr(text);
-      const bool is_numbered = characters[0] == '_' && isdigit(characters[1]) && characters[2] == 0;
-      if (*characters == 0 || std::strcmp(characters, "_") == 0 || is_numbered) break;
-      names[named++] = characters;
+      const char* name = name_text(rb_ary_entry(pair, 1));
+      if (name == nullptr) break;
+      const bool is_numbered = name[0] == '_' && isdigit(name[1]) && name[2] == 0;
+      if (*name == 0 || std::strcmp(name, "_") == 0 || is_numbered) break;
+      names[named++] = name;
     }
   });
 }
@@ -293,7 +302,7 @@ struct FunctionCall {
       own.receive(own.receiver, &context, native_of(result));
     });
     RB_GC_GUARD(context.kept);
-    RB_GC_GUARD(context.keys);
+    RB_GC_GUARD(context.entries);
     if (context.raised) keep_exception(context.raised);
     return nullptr;
   }
@@ -382,6 +391,24 @@ const of_language ruby_language = {
     .drop = drop,
     .call = call,
 };
+
+VALUE entries_of(VALUE hash) {
+  const VALUE entries = rb_assoc_new(rb_ary_new(), rb_ary_new());
+  const auto add = [](VALUE key, VALUE value, VALUE both) -> int {
+    rb_ary_push(rb_ary_entry(both, 0), key);
+    rb_ary_push(rb_ary_entry(both, 1), value);
+    return ST_CONTINUE;
+  };
+  rb_hash_foreach(hash, add, entries);
+  return entries;
+}
+
+const char* name_text(VALUE key) {
+  if (!RB_SYMBOL_P(key)) return nullptr;
+  const VALUE text = rb_sym2str(key);
+  const bool is_valid = is_utf8(text) && rb_enc_str_coderange(text) != ENC_CODERANGE_BROKEN;
+  return is_valid && memchr(RSTRING_PTR(text), 0, RSTRING_LEN(text)) == nullptr ? RSTRING_PTR(text) : nullptr;
+}
 
 CallContext new_context() { return {rb_ary_new(), Qnil, 0, Qnil}; }
 

@@ -37,7 +37,7 @@ of_data convert(const char* function, const char* argument, const of_type& type,
   of_data data = {};
   const of_status status =
       of_convert(function, argument, &type, &ruby_language, &context, reinterpret_cast<of_native>(value), &data);
-  RB_GC_GUARD(context.keys);
+  RB_GC_GUARD(context.entries);
   *owner = context.kept;
   if (context.raised) rb_jump_tag(context.raised);
   if (status != OF_OK) raise(status, "%s", of_last_error());

@@ -10,7 +10,7 @@ namespace {
 
 ID mode_id;  // a variable of the fiber: true, false, or nil outside of all blocks
 
-thread_local bool base_mode = true;  // of fibers outside of all blocks, while there are blocks
+thread_local bool base_mode = true;  // of fibers outside of all blocks
 
 VALUE own_mode() { return rb_thread_local_aref(rb_thread_current(), mode_id); }
 
@@ -57,7 +57,7 @@ void switch_grad_mode() {
 }
 
 InheritedGradMode::InheritedGradMode() : mode_(of_grad_enabled()), before_(own_mode()) {
-  if (open_modes++ == 0) base_mode = mode_;
+  ++open_modes;  // the base mode stays the one from before the backward pass
   set_own_mode(mode_ ? Qtrue : Qfalse);
 }
 
