@@ -91,6 +91,40 @@ TEST_P(Window, MessagesLargerThanTheWindowPassAlone) {
   EXPECT_TRUE(soon([&] { return keeper.count == 20; })) << keeper.count;
 }
 
+// What was accepted is sent before the end, if it takes no longer than the time to linger; else it is said.
+TEST_P(Window, ClosingWaitsForWhatWasAccepted) {
+  for (const bool is_handled : {true, false}) {
+    const auto transport = std::string(GetParam()) == "memory" ? "memory" : "sockets";
+    cn_endpoint* const sender = make_endpoint("sender", transport, [&](auto& options) {
+                                  options.linger_ms = is_handled ? 60'000 : 100;
+                                }).release();
+    std::atomic<size_t> handled{0};
+    const auto slow = [](void* user, cn_message*) {
+      usleep(1000);
+      ++*static_cast<std::atomic<size_t>*>(user);
+    };
+    if (is_handled) {
+      ASSERT_EQ(cn_set_handler(b.get(), 5, slow, &handled), CN_OK);
+    }
+    cn_peer* const peer = connect(sender, cn_endpoint_address(b.get()));
+    const std::string text(kWindow / 8, 'x');
+    cn_call call{};
+    call.struct_size = sizeof call;
+    call.flags = CN_COPY;
+    for (int i = 0; i < 100; ++i)
+      ASSERT_EQ(cn_send(peer, 5, 0, text.data(), text.size(), &call, nullptr), CN_OK) << cn_error();
+    const cn_status status = cn_endpoint_close(sender);
+    if (is_handled) {
+      EXPECT_EQ(status, CN_OK) << cn_error();
+      EXPECT_TRUE(soon([&] { return handled == 100; })) << handled;
+      ASSERT_EQ(cn_set_handler(b.get(), 5, nullptr, nullptr), CN_OK);
+    } else {
+      EXPECT_EQ(status, CN_TIMED_OUT);
+      EXPECT_NE(std::string(cn_error()).find(" messages to 'b' could not be sent"), std::string::npos) << cn_error();
+    }
+  }
+}
+
 TEST_P(Window, TooLargeMessagesAreRefusedBeforeTheyAreSent) {
   const EndpointHandle modest = make_endpoint("modest", std::string(GetParam()) == "memory" ? "memory" : "sockets",
                                               [](auto& options) { options.message_limit = 1000; });

@@ -96,15 +96,19 @@ typedef struct cn_endpoint_options {
                                cn_send() returns CN_FULL */
   uint64_t message_limit;   /* the most bytes of a message that is received; default: 1 GiB. Peers cannot send larger
                                ones */
+  uint32_t linger_ms;       /* how long cn_endpoint_close() waits until messages are on their way; default: 1,000 */
 } cn_endpoint_options;
 
 /* Creates an endpoint. `options` may be NULL. */
 CN_API cn_status cn_endpoint_create(const cn_endpoint_options* options, cn_endpoint** result);
-/* Closes an endpoint: peers see it leave, its operations end with CN_CANCELLED, their callbacks run, and its memory is
- * no longer reachable when the function returns. Its handles become invalid, but for operations and messages, which are
- * still to be released. Functions that get the handle of the endpoint soon after that return CN_CLOSED; if several
- * threads close it, each waits for the end. Must not be called from a callback. NULL: does nothing. */
-CN_API void cn_endpoint_close(cn_endpoint* endpoint);
+/* Closes an endpoint: messages that wait for a window or a slow network have `linger_ms` to leave; then peers see it
+ * leave, its operations end with CN_CANCELLED, their callbacks run, and its memory is no longer reachable when the
+ * function returns. Returns CN_TIMED_OUT, with a text that says how many, if messages were not sent. The endpoint is
+ * closed in any case, unless the function was called from a callback, which it must not (CN_INVALID_ARGUMENT). Its
+ * handles become invalid, but for operations and messages, which are still to be released. Functions that get the handle
+ * of the endpoint soon after that return CN_CLOSED; if several threads close it, each waits for the end. NULL: does
+ * nothing. */
+CN_API cn_status cn_endpoint_close(cn_endpoint* endpoint);
 /* Returns the name. */
 CN_API const char* cn_endpoint_name(const cn_endpoint* endpoint);
 /* Returns the address that peers connect to: "name@unix:...,tcp://127.0.0.1:40123". */

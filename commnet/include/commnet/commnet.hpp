@@ -192,6 +192,7 @@ struct EndpointOptions {
   std::chrono::milliseconds peer_timeout{0};
   uint32_t streams = 0;
   uint64_t receive_window = 0, send_limit = 0, message_limit = 0;
+  std::chrono::milliseconds linger{0};
 };
 
 /// This process, as its peers see it. It is closed with the object.
@@ -215,12 +216,17 @@ class Endpoint {
     options.receive_window = given.receive_window;
     options.send_limit = given.send_limit;
     options.message_limit = given.message_limit;
+    options.linger_ms = static_cast<uint32_t>(given.linger.count());
     cn_endpoint* endpoint = nullptr;
     check(cn_endpoint_create(&options, &endpoint));
     handle_.reset(endpoint);
   }
 
   cn_endpoint* get() const { return handle_.get(); }
+  /// Closes it before the object is destroyed. Throws Failure if messages could not be sent.
+  void close() {
+    if (handle_) check(cn_endpoint_close(handle_.release()));
+  }
   std::string name() const { return cn_endpoint_name(get()); }
   std::string address() const { return cn_endpoint_address(get()); }
 

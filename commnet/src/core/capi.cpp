@@ -87,11 +87,13 @@ cn_status cn_endpoint_create(const cn_endpoint_options* options, cn_endpoint** r
   return guarded([&] { checked(result, "result") = new cn_endpoint{Endpoint::create(options)}; });
 }
 
-void cn_endpoint_close(cn_endpoint* endpoint) {
-  if (endpoint == nullptr) return;
-  guarded([&] {
+cn_status cn_endpoint_close(cn_endpoint* endpoint) {
+  if (endpoint == nullptr) return CN_OK;
+  return guarded([&] {
     const std::shared_ptr<Endpoint> closing = endpoint_of(endpoint);
-    if (closing->close()) retire(endpoint);
+    std::string unsent;
+    if (closing->close(&unsent)) retire(endpoint);
+    if (!unsent.empty()) fail(CN_TIMED_OUT, "%s", unsent.c_str());
   });
 }
 

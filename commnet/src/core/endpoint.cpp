@@ -91,7 +91,29 @@ bool Endpoint::is_closing() {
   return is_closing_;
 }
 
-bool Endpoint::close() {
+bool Endpoint::has_unsent() const {
+  return std::ranges::any_of(peers_, [](const auto& each) { return each.second->has_unsent(); }) ||
+         std::ranges::any_of(connections_, [](const auto& each) { return each->is_open() && each->has_unsent(); });
+}
+
+std::string Endpoint::describe_unsent() const {
+  size_t count = 0, others = 0;
+  const Peer* first = nullptr;
+  for (const auto& [name, peer] : peers_) {
+    const size_t unsent = peer->count_unsent();
+    if (unsent == 0) continue;
+    count += unsent;
+    if (first)
+      ++others;
+    else
+      first = peer.get();
+  }
+  if (!first) return {};
+  return std::to_string(count) + (count == 1 ? " message" : " messages") + " to '" + first->name() + "'" +
+         (others > 0 ? " and " + std::to_string(others) + " others" : "") + " could not be sent before the end";
+}
+
+bool Endpoint::close(std::string* unsent) {
   if (is_inherited()) {
     // The child of a fork has neither the thread nor the peers: the endpoint cannot be destroyed.
     static auto& inherited = *new std::vector<std::shared_ptr<Endpoint>>;
@@ -107,16 +129,14 @@ bool Endpoint::close() {
     }
     begins_to_close_ = true;
     // What was sent already is to leave this process first.
-    const Clock::time_point linger = Clock::now() + std::chrono::seconds(1);
-    const auto has_unsent = [&] {
-      return std::ranges::any_of(connections_, [](const auto& each) { return each->is_open() && each->has_unsent(); });
-    };
+    const Clock::time_point linger = Clock::now() + settings_.linger;
     while (has_unsent() && Clock::now() < linger) {
       if (settings_.is_manual)
         work(lock, Clock::now() + std::chrono::milliseconds(10));
       else
         changed_.wait_for(lock, std::chrono::milliseconds(1));
     }
+    *unsent = describe_unsent();
     is_closing_ = true;
     for (auto& [name, peer] : peers_) peer->leave(CN_CANCELLED, "the endpoint was closed");
     while (!connecting_.empty())

@@ -48,8 +48,9 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
 
   // -- for the C API. They take the lock.
 
-  // Returns whether this call has closed it; others wait for that.
-  bool close();
+  // Returns whether this call has closed it; others wait for that. Sets *unsent to what it says of messages that were
+  // not sent.
+  bool close(std::string* unsent);
   bool is_closing();
   void connect(const char* address, const OperationPointer& operation);
   void send(Peer& peer, const OperationPointer& operation);
@@ -200,6 +201,8 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   void run_ready(Lock& lock) noexcept;
   void after_call(Lock& lock);
   void run_thread();
+  bool has_unsent() const;
+  std::string describe_unsent() const;
   // Callbacks begin, and end. If that takes long, another thread works meanwhile.
   void begin_callbacks() noexcept;
   void end_callbacks() noexcept { callbacks_begin_ = Clock::time_point::max(); }

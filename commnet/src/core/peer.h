@@ -68,6 +68,11 @@ class Peer {
   // Forgets an operation that is to end early. Its memory is no longer used.
   void drop(const OperationPointer& operation) noexcept;
 
+  // Returns whether there are messages that have not been given to the transport, or that it still uses; and how many
+  // have not.
+  bool has_unsent() const { return is_connected_ && (!channels_.empty() || !flights_.empty()); }
+  size_t count_unsent() const;
+
   // Says that this endpoint is connected with all members of a job.
   void say_ready(uint64_t job) noexcept;
   // Returns whether the peer has said so, which counts once for each time.

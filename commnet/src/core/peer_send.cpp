@@ -61,6 +61,12 @@ void Peer::detach(const Operation& operation) {
   for (Connection* const connection : connections_) connection->detach(operation.data, operation.size);
 }
 
+size_t Peer::count_unsent() const {
+  size_t count = 0;
+  for (const auto& [channel, waiting] : channels_) count += waiting.size();
+  return is_connected_ ? count : 0;
+}
+
 void Peer::control(Frame frame, std::string payload) {
   controls_.push_back({frame, std::move(payload)});
   if (is_answer(frame.type)) ++answers_;

@@ -52,6 +52,7 @@ Settings settings_of(const cn_endpoint_options* given) {
   settings.is_manual = (options.flags & CN_MANUAL_PROGRESS) != 0;
   settings.busy_poll = std::chrono::microseconds(options.busy_poll_us);
   settings.peer_timeout = std::chrono::milliseconds(or_default(options.peer_timeout_ms, 10'000u));
+  settings.linger = std::chrono::milliseconds(or_default(options.linger_ms, 1000u));
   settings.streams = or_default(options.streams, 2u);
   settings.receive_window = or_default(options.receive_window, uint64_t{8} << 20);
   settings.send_limit = or_default(options.send_limit, uint64_t{64} << 20);

@@ -16,7 +16,7 @@ struct Settings {
   std::string name, transports, listen;
   Key key{};
   bool is_manual = false;
-  Clock::duration busy_poll{}, peer_timeout{};
+  Clock::duration busy_poll{}, peer_timeout{}, linger{};
   uint32_t streams = 0;
   uint64_t receive_window = 0, send_limit = 0, message_limit = 0;
 };
