@@ -29,6 +29,8 @@ export interface EndpointOptions {
   sendLimit?: number | bigint;
   /** The most bytes of a message that is received. Default: 1 GiB. */
   messageLimit?: number | bigint;
+  /** How many milliseconds close() waits until messages are on their way. Default: 1,000. */
+  linger?: number;
 }
 
 export interface WaitOptions {

@@ -22,11 +22,12 @@ const OPTIONS = {
   receiveWindow: uint53,
   sendLimit: uint53,
   messageLimit: uint53,
+  linger: uint32,
 };
 
 /** What stands for an option that is not given: the library has the defaults. */
 const DEFAULTS = {name: '', secret: new Uint8Array(0), transports: '', listen: '', busyPoll: 0, peerTimeout: 0,
-  streams: 0, receiveWindow: 0, sendLimit: 0, messageLimit: 0};
+  streams: 0, receiveWindow: 0, sendLimit: 0, messageLimit: 0, linger: 0};
 
 function list(name, value) {
   if (!Array.isArray(value)) return string(name, value);
@@ -167,12 +168,16 @@ class Endpoint extends EventEmitter {
     return this;
   }
 
-  /** Closes the endpoint: peers see it leave, and its operations end with CancelledError. */
+  /**
+   * Closes the endpoint: peers see it leave, and its operations end with CancelledError. Warns if messages could not be
+   * sent within the time to linger.
+   */
   close() {
     const ends = this.#native.close();
     openEndpoints.delete(this);
     for (const [number, status, text] of ends) this.#operations.end(number, status, text, -1);
     this.#handlers.clear();
+    if (ends.unsent) process.emitWarning(ends.unsent, 'CommnetWarning');
   }
 
   [Symbol.dispose]() {

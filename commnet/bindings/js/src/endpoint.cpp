@@ -69,6 +69,7 @@ Endpoint::Endpoint(const Napi::CallbackInfo& info) : Napi::ObjectWrap<Endpoint>(
   options.receive_window = integer("receiveWindow");
   options.send_limit = integer("sendLimit");
   options.message_limit = integer("messageLimit");
+  options.linger_ms = static_cast<uint32_t>(integer("linger"));
 
   const auto functions = info[1].As<Napi::Object>();
   done_ = Napi::Persistent(functions.Get("done").As<Napi::Function>());
@@ -285,8 +286,8 @@ void Endpoint::release_memory(Info info) {
 
 // ------------------------------------------------------------------------------------------------ the end
 
-void Endpoint::shut() {
-  if (!endpoint_) return;
+std::string Endpoint::shut() {
+  if (!endpoint_) return {};
   uv_poll_stop(&poll_->handle);
   poll_->endpoint = nullptr;
   uv_close(reinterpret_cast<uv_handle_t*>(&std::exchange(poll_, nullptr)->handle), [](uv_handle_t* handle) {
@@ -298,11 +299,13 @@ void Endpoint::shut() {
   for (auto& [number, queue] : queues_) cn_queue_release(queue);
   queues_.clear();
   for (auto& [number, joining] : joinings_) joining->await_begin();
-  cn_endpoint_close(std::exchange(endpoint_, nullptr));
+  const bool is_sent = cn_endpoint_close(std::exchange(endpoint_, nullptr)) == CN_OK;
+  const std::string unsent = is_sent ? "" : cn_error();
   joinings_.clear();
   memories_.clear();
   peers_.clear();
   indices_.clear();
+  return unsent;
 }
 
 Napi::Value Endpoint::close(Info info) {
@@ -320,7 +323,7 @@ Napi::Value Endpoint::close(Info info) {
   };
   constexpr const char* kClosed = "the endpoint was closed";
   for (auto& [number, joining] : joinings_) add(number, CN_CANCELLED, kClosed);
-  shut();
+  ends.Set("unsent", shut());
   for (auto& [number, pending] : std::exchange(pending_, {})) {
     const cn_status status = cn_wait(pending.handle, 0);
     // Whoever waits for a connection would get a peer of a closed endpoint.

@@ -98,7 +98,8 @@ class Endpoint final : public Napi::ObjectWrap<Endpoint> {
   void handle_joined(uint64_t number, const Joining::Result& result);
 
   // Closes the endpoint of the library, and stops the events. Calls nothing of JavaScript.
-  void shut();
+  // Closes the endpoint. Returns what could not be sent, or an empty text.
+  std::string shut();
 
   cn_endpoint* endpoint_ = nullptr;
   std::string name_, address_;

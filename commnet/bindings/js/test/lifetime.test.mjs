@@ -197,3 +197,16 @@ test('many operations at once', async (t) => {
   await received;
   await until(() => there[999] === 4999 % 256);
 });
+
+test('closing says what was not sent', async (t) => {
+  const b = endpoint(t, 'b', {receiveWindow: 1000});
+  const a = endpoint(t, 'a', {linger: 50});
+  const toB = await a.connect(b.address);
+  const sent = Array.from({length: 5}, () => toB.send(Buffer.alloc(1000)).catch((error) => error));
+  const warned = once(process, 'warning');
+  a.close();
+  const [warning] = await warned;
+  assert.equal(warning.name, 'CommnetWarning');
+  assert.equal(warning.message, '4 messages to \'b\' could not be sent before the end');
+  await Promise.all(sent);
+});

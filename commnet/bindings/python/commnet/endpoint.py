@@ -7,6 +7,7 @@ import atexit
 import inspect
 import os
 import time
+import warnings
 import weakref
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable
@@ -50,6 +51,7 @@ class Endpoint:
         receive_window: int | None = None,
         send_limit: int | None = None,
         message_limit: int | None = None,
+        linger: float | None = None,
     ) -> None:
         """Creates an endpoint. None means the default of the library.
 
@@ -64,6 +66,7 @@ class Endpoint:
         receive_window: bytes of messages from each peer that are kept before they are handled; default: 8 MiB
         send_limit: bytes of messages to each peer that wait for its window; beyond it, send() raises Full
         message_limit: the most bytes of a message that is received; default: 1 GiB
+        linger: for how many seconds close() waits until messages are on their way; default: 1
         """
         self._native = _native.Endpoint(
             name,
@@ -76,6 +79,7 @@ class Endpoint:
             0 if receive_window is None else receive_window,
             0 if send_limit is None else send_limit,
             0 if message_limit is None else message_limit,
+            0.0 if linger is None else linger,
         )
         self._name = self._native.name
         self._address = self._native.address
@@ -108,12 +112,18 @@ class Endpoint:
         return self._native.is_closed
 
     def close(self) -> None:
-        """Closes the endpoint: peers see it leave, its operations end with Cancelled, and its memory is released."""
+        """Closes the endpoint: peers see it leave, its operations end with Cancelled, and its memory is released.
+
+        Warns if messages could not be sent within the time to linger.
+        """
         self._close(waits=True)
 
     def _close(self, waits: bool) -> None:
         if not self._native.is_closed:
-            self._settle(self._native.close())
+            callbacks, unsent = self._native.close()
+            self._settle(callbacks)
+            if unsent:
+                warnings.warn(unsent, RuntimeWarning, stacklevel=3)
         self._dispatcher.stop()
         if waits:
             self._dispatcher.wait()

@@ -82,6 +82,7 @@ std::shared_ptr<Endpoint> Endpoint::create(const Options& options) {
   given.receive_window = options.receive_window;
   given.send_limit = options.send_limit;
   given.message_limit = options.message_limit;
+  given.linger_ms = options.linger_ms;
   const auto endpoint = std::make_shared<Endpoint>();
   cn_status status;
   {
@@ -102,8 +103,9 @@ void Endpoint::wake() {
   cn_queue_mark(wakes_, &call, nullptr);
 }
 
-std::vector<py::object> Endpoint::close() {
+std::pair<std::vector<py::object>, std::string> Endpoint::close() {
   if (std::exchange(is_closed_, true) || handle_ == nullptr) return {};
+  std::string unsent;
   wake();
   auto joinings = std::exchange(joinings_, {});
   {
@@ -111,13 +113,13 @@ std::vector<py::object> Endpoint::close() {
     const std::unique_lock lock(calls_);
     cn_queue_release(wakes_);
     for (const auto& each : joinings) each->has_begun();
-    cn_endpoint_close(handle_);
+    if (cn_endpoint_close(handle_) != CN_OK) unsent = cn_error();
     while (!joinings.empty()) joinings.pop_back();  // which waits for its thread
   }
   std::vector<py::object> callbacks;
   for (auto& [address, operation] : std::exchange(pending_, {}))
     for (py::object& callback : operation->settle()) callbacks.push_back(std::move(callback));
-  return callbacks;
+  return {std::move(callbacks), std::move(unsent)};
 }
 
 void Endpoint::abandon() {

@@ -66,6 +66,7 @@ struct Options {
   std::optional<std::string> name, secret, transports, listen;
   uint32_t busy_poll_us, peer_timeout_ms, streams;
   uint64_t receive_window, send_limit, message_limit;
+  uint32_t linger_ms;
 };
 
 // Guarded by the GIL, which calls that may take long release.
@@ -77,8 +78,8 @@ class Endpoint : public std::enable_shared_from_this<Endpoint> {
   bool is_closed() const { return is_closed_; }
   // Whether the endpoint belongs to the parent of this process.
   bool is_abandoned() const { return is_abandoned_; }
-  // Returns functions to call, those of the operations that end.
-  std::vector<pybind11::object> close();
+  // Returns functions to call, those of the operations that end, and what could not be sent.
+  std::pair<std::vector<pybind11::object>, std::string> close();
   // The process is the child of a fork, which has no threads of its parent.
   void abandon();
   std::string name();

@@ -181,3 +181,14 @@ def test_the_child_of_a_fork_cannot_use_endpoints(pair: Pair) -> None:
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
     assert operation.wait(PATIENCE) == b"abcd"
     assert pair.peer.read(token).wait(PATIENCE) == b"abcd"
+
+
+def test_closing_says_what_was_not_sent() -> None:
+    with commnet.Endpoint("b", SECRET, receive_window=1000) as b:
+        a = commnet.Endpoint("a", SECRET, linger=0.05)
+        peer = a.connect(b.address)
+        for _ in range(5):
+            peer.send(bytes(1000))
+        with pytest.warns(RuntimeWarning, match=r"^4 messages to 'b' could not be sent before the end$"):
+            a.close()
+        a.close()

@@ -126,4 +126,14 @@ class LifetimeTest < CommnetTest
     peer.send_message("again", handler: 1)
     assert_equal "again", take(got).data
   end
+
+  def test_closing_says_what_was_not_sent
+    b = open_endpoint("b", receive_window: 1000)
+    a = open_endpoint("a", linger: 0.05)
+    peer = a.connect(b.address)
+    5.times { peer.send_message("x" * 1000, handler: 1) }
+    _, warning = capture_io { a.close }
+    assert_match(/commnet: 4 messages to 'b' could not be sent before the end$/, warning)
+    assert_output("", "") { a.close }
+  end
 end

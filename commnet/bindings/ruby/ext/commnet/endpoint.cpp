@@ -86,8 +86,8 @@ char* copy_of(VALUE string) {
 
 // ------------------------------------------------------------------------------------------------ life
 
-// start(name, secret, transports, listen, [busy_poll, peer_timeout, streams, receive_window, send_limit,
-// message_limit])
+// start(name, secret, transports, listen, [busy_poll, peer_timeout, streams, receive_window, send_limit, message_limit,
+// linger])
 VALUE start(VALUE self, VALUE name, VALUE secret, VALUE transports, VALUE listen, VALUE numbers) {
   Endpoint& endpoint = endpoint_of(self);
   if (endpoint.handle) raise(CN_INVALID_ARGUMENT, "the endpoint was initialized before");
@@ -107,6 +107,7 @@ VALUE start(VALUE self, VALUE name, VALUE secret, VALUE transports, VALUE listen
   options.receive_window = number(3, "receive_window", UINT64_MAX);
   options.send_limit = number(4, "send_limit", UINT64_MAX);
   options.message_limit = number(5, "message_limit", UINT64_MAX);
+  options.linger_ms = duration_of("linger", rb_ary_entry(numbers, 6), 1000);
   endpoint.peers = rb_hash_new();
   endpoint.joinings = rb_ary_new();
   endpoint.wake = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
@@ -134,7 +135,8 @@ void wake_up(void* data) {
   [[maybe_unused]] const ssize_t written = write(static_cast<Endpoint*>(data)->wake, &one, sizeof one);
 }
 
-// Closes the endpoint. Returns the operations that somebody waits for; nil if it was closed before.
+// Closes the endpoint, and sets @unsent to what could not be sent. Returns the operations that somebody waits for; nil if
+// it was closed before.
 VALUE shut(VALUE self) {
   Endpoint& endpoint = endpoint_of(self);
   if (!is_usable(endpoint)) return Qnil;
@@ -144,7 +146,13 @@ VALUE shut(VALUE self) {
   while (endpoint.memories) release(*endpoint.memories);
   const VALUE joinings = rb_ary_dup(endpoint.joinings);
   for (long i = 0; i < RARRAY_LEN(joinings); ++i) await_begin(rb_ary_entry(joinings, i));
-  without_lock([&] { cn_endpoint_close(endpoint.handle); });
+  // The error is that of the thread which has closed it.
+  char* unsent = nullptr;
+  without_lock([&] {
+    if (cn_endpoint_close(endpoint.handle) != CN_OK) unsent = strdup(cn_error());
+  });
+  rb_ivar_set(self, rb_intern("@unsent"), unsent ? rb_utf8_str_new_cstr(unsent) : Qnil);
+  free(unsent);
   for (long i = 0; i < RARRAY_LEN(joinings); ++i) await_end(rb_ary_entry(joinings, i));
   endpoint.handle = nullptr;
   while (endpoint.operations) {

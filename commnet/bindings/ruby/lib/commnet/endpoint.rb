@@ -38,10 +38,11 @@ module Commnet # rubocop:disable Style/Documentation -- documented in commnet.rb
     # receive_window:: bytes of messages from each peer that are kept before they are handled
     # send_limit::     bytes of messages to each peer that wait for its window; beyond it, send_message raises Full
     # message_limit::  the most bytes of a message that is received
+    # linger::         for how many seconds close waits until messages are on their way; default: 1
     def initialize(name: nil, secret: nil, transports: nil, listen: nil, busy_poll: nil, peer_timeout: nil,
-                   streams: nil, receive_window: nil, send_limit: nil, message_limit: nil)
+                   streams: nil, receive_window: nil, send_limit: nil, message_limit: nil, linger: nil)
       start(name, secret, list("transports", transports), list("listen", listen),
-            [busy_poll, peer_timeout, streams, receive_window, send_limit, message_limit])
+            [busy_poll, peer_timeout, streams, receive_window, send_limit, message_limit, linger])
       @name = native_name.freeze
       @address = native_address.freeze
       @handlers = {}
@@ -53,10 +54,13 @@ module Commnet # rubocop:disable Style/Documentation -- documented in commnet.rb
     end
 
     # Closes the endpoint: peers see it leave, and its operations fail with Cancelled. Waits for a handler that runs,
-    # unless it is the caller. Does nothing if it is closed, or in a child that was forked.
+    # unless it is the caller. Does nothing if it is closed, or in a child that was forked. Warns if messages could not be
+    # sent within the time to linger.
     def close
       end_operations
       await_handlers(nil)
+      warn("commnet: #{@unsent}", uplevel: 0) if @unsent
+      @unsent = nil
       nil
     end
 
