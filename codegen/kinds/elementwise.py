@@ -128,7 +128,7 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
     def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[Kernel]:
         for value, expressions in self.branches.items():
             texts = [*(f"{name} = {part.text}" for name, part in self.parts.items()), *(e.text for e in expressions)]
-            yield kernels.elementwise(op, dialect, value, expressions, "; ".join(texts))
+            yield kernels.elementwise(op, dialect, value, expressions, scope(op), "; ".join(texts))
 
     def holds_for_complex(self, op: Op) -> bool:
         """Returns whether the expressions agree with the one in the column `complex`, from tensors to a result."""

@@ -124,6 +124,12 @@ def test_examples_are_checked_but_not_required(tmp_path: Path) -> None:
     assert problems(tmp_path / "bad", bad) == ["14:32: bad.add takes at most 2 positional arguments"]
 
 
+def test_promise_variants_have_names_of_their_own(tmp_path: Path) -> None:
+    both = GOOD + GOOD.replace("twice", "twice_async").partition("- op: add")[0]
+    text = "21:3: 'bad.twice_async' and 'bad.twice' have the same name in Node.js: bad.twiceAsync"
+    assert problems(tmp_path / "bad", both) == [text]
+
+
 def test_folders_without_records(tmp_path: Path) -> None:
     for folder in (tmp_path, tmp_path / "missing"):
         with pytest.raises(TargetError, match=r"has no definition files \(\*\.yaml\)$"):

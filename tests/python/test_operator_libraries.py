@@ -377,6 +377,72 @@ def test_what_the_command_writes(tmp_path: Path) -> None:
     assert halves.half.__module__ == "oneflow_py.ops.halves"
 
 
+MIXED = """
+- namespace: maps
+- op: mixed
+  signature: "mixed(Tensor input, Tensor other) -> Tensor"
+  summary: Calls functions of numbers with truth values.
+  elementwise: "maximum(input > 0, other) + (input < other) // 2 + (input != other) ** other"
+  dtype: {accepts: any, result: promote}
+
+- op: distances
+  signature: "distances(int count) -> Tensor"
+  summary: Calls functions of numbers with positions.
+  generator: {sizes: "[count, count]", value: "maximum(row, column) % 3 + abs(row - column)"}
+  dtype: {result: int64}
+
+- op: highest_position
+  signature: "highest_position(Tensor input, dim dim) -> Tensor"
+  summary: Calls a function of numbers with a position in a fold.
+  reduction:
+    dims: dim
+    state: {total: "0"}
+    pre: {total: "maximum(index, input)"}
+    combine: {total: "maximum(a.total, b.total)"}
+    post: "maximum(total, count)"
+  dtype: {accepts: numeric, result: same}
+  gradient: {why: It is not needed., input: none}
+
+- op: every_nth
+  signature: "every_nth(Tensor input, dim dim, int n) -> Tensor"
+  summary: Divides a position.
+  gather: {dims: dim, source: "i // n"}
+  dtype: {accepts: any, result: same}
+
+- op: turned
+  signature: "turned(Tensor(a) input) -> Tensor(a)"
+  summary: Swaps the first two dimensions.
+  view: "swap(input, 0, 1)"
+"""
+
+
+def test_expressions_of_numbers_positions_and_truth_values(folder: Path) -> None:
+    """The namespace is also the name of a file that the generator writes."""
+    build_module.build(write(folder / "mixed", MIXED), folder, ROOT, compiler())
+    maps: Any = flow.load_library(folder / "maps.so")
+    for dtype in ("float32", "int32"):
+        found = maps.mixed(flow.tensor([3, -1, 2]).to(dtype=dtype), flow.tensor([1, 0, 2]).to(dtype=dtype))
+        assert found.tolist() == [2, 1, 2]
+        assert maps.highest_position(flow.tensor([1, 5, 0]).to(dtype=dtype), 0).item() == 5
+    assert maps.distances(3).tolist() == [[0, 2, 4], [2, 1, 3], [4, 3, 2]]
+    assert maps.turned(flow.zeros(2, 3)).shape == (3, 2)
+    x = flow.arange(4)
+    assert maps.every_nth(x, 0, 2).tolist() == [0, 0, 1, 1]
+    raises(flow.InvalidArgument, "maps.every_nth: division by zero", lambda: maps.every_nth(x, 0, 0))
+    text = "maps.every_nth: index -1 is out of range for dimension 0 of size 4"
+    raises(flow.IndexOutOfRange, text, lambda: maps.every_nth(x, 0, -1))
+
+
+def test_namespaces_differ_in_every_language(folder: Path) -> None:
+    for name in ("my_1", "my1"):
+        build_module.build(write(folder / name, GOOD), folder, ROOT, compiler())
+    flow.load_library(folder / "my1.so")
+    text = f"load_library: '{folder}/my_1.so' has operators of the namespace '"
+    with pytest.raises(flow.Unsupported) as caught:
+        flow.load_library(folder / "my_1.so")
+    assert str(caught.value).startswith(text)
+
+
 def test_nothing_is_written_for_bad_records(tmp_path: Path) -> None:
     folder = write(tmp_path / "halves", GOOD.replace("mul(", "mull("))
     done = codegen(folder, "--out", tmp_path / "out")
