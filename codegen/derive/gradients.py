@@ -319,7 +319,7 @@ def _inputs(op: Op, gradient: Op) -> Iterator[GradientInput]:
     }
     for argument in gradient.signature.arguments:
         source, position = (From.ITEM, 0) if argument.name == ITEM else names[argument.name]
-        yield GradientInput(source, position, argument.type.is_tensor and _reads(gradient, argument.name))
+        yield GradientInput(source, position, argument.type.is_tensor and reads(gradient, argument.name))
 
 
 def _inputs_of_selection(adjoint: Op, of: Op, selected: str) -> Iterator[GradientInput]:
@@ -330,7 +330,7 @@ def _inputs_of_selection(adjoint: Op, of: Op, selected: str) -> Iterator[Gradien
             yield GradientInput(From.ARGUMENT, adjoint.position(argument.name), argument.type.is_tensor)
 
 
-def _reads(gradient: Op, name: str) -> bool:
+def reads(gradient: Op, name: str) -> bool:
     """Returns whether a gradient reads the elements of an argument, rather than only its shape and dtype."""
     kind = gradient.kind
     if isinstance(kind, Adjoint):
