@@ -6,7 +6,7 @@ module OneFlow
   class Gradcheck
     def initialize(block, inputs, eps, atol, rtol)
       @block = block
-      @inputs = Autograd.tensor_list("gradcheck", "inputs", inputs)
+      @inputs = Autograd.input_list("gradcheck", inputs)
       { eps:, atol:, rtol: }.each do |name, value|
         next if Numeric === value
 
