@@ -97,11 +97,11 @@ def _as_list(caller: str, name: str, value: object, *, optional: bool = False) -
     if isinstance(value, Tensor):
         return [value]
     if not isinstance(value, (list, tuple)):
-        raise TypeMismatch(f"{caller}: {name} must be Tensor or a list of tensors, got {type(value).__name__}")
+        raise TypeMismatch(f"{caller}: {name} must be Tensor or a list of tensors, got {native._type_name(value)}")
     for i, each in enumerate(value):
         if not isinstance(each, Tensor) and not (optional and each is None):
             expected = "Tensor or None" if optional else "Tensor"
-            raise TypeMismatch(f"{caller}: {name}[{i}] must be {expected}, got {type(each).__name__}")
+            raise TypeMismatch(f"{caller}: {name}[{i}] must be {expected}, got {native._type_name(each)}")
     return list(value)
 
 
@@ -116,17 +116,17 @@ def _inputs(caller: str, value: object) -> list[Tensor]:
 def _flags(caller: str, **values: object) -> None:
     for name, value in values.items():
         if not isinstance(value, bool):
-            raise TypeMismatch(f"{caller}: {name} must be bool, got {type(value).__name__}")
+            raise TypeMismatch(f"{caller}: {name} must be bool, got {native._type_name(value)}")
 
 
 def _callable(caller: str, function: Any) -> None:
     if not callable(function):
-        raise TypeMismatch(f"{caller}: function must be callable, got {type(function).__name__}")
+        raise TypeMismatch(f"{caller}: function must be callable, got {native._type_name(function)}")
 
 
 def _value(caller: str, value: object) -> Tensor:
     if not isinstance(value, Tensor):
-        raise TypeMismatch(f"{caller}: the function must return Tensor, got {type(value).__name__}")
+        raise TypeMismatch(f"{caller}: the function must return Tensor, got {native._type_name(value)}")
     return value
 
 
@@ -136,7 +136,9 @@ def _values(caller: str, value: object) -> list[Tensor]:
     items = list(value) if isinstance(value, (list, tuple)) else [value]
     for each in items:
         if not isinstance(each, Tensor):
-            found = f"a {type(value).__name__} with {type(each).__name__}" if is_list else type(value).__name__
+            found = (
+                f"a {native._type_name(value)} with {native._type_name(each)}" if is_list else native._type_name(value)
+            )
             raise TypeMismatch(f"{caller}: the function must return Tensor or a list of tensors, got {found}")
     return items
 
@@ -250,7 +252,7 @@ def _argument_numbers(caller: str, argnums: Any) -> list[int]:
     for i, each in enumerate(argnums if is_list else (argnums,)):
         if isinstance(each, bool) or not hasattr(type(each), "__index__") or isinstance(each, Tensor):
             expected = f"argnums[{i}] must be int" if is_list else "argnums must be int or a list of int"
-            raise TypeMismatch(f"{caller}: {expected}, got {type(each).__name__}")
+            raise TypeMismatch(f"{caller}: {expected}, got {native._type_name(each)}")
         found.append(operator.index(each))
     if not found:
         raise InvalidArgument(f"{caller}: argnums must have at least one number")
@@ -275,7 +277,7 @@ def _variable(caller: str, value: Tensor, keeps_history: bool) -> Tensor:
     With `keeps_history`, it depends on `value`.
     """
     if not isinstance(value, Tensor):
-        raise TypeMismatch(f"{caller}: a gradient needs a Tensor argument, got {type(value).__name__}")
+        raise TypeMismatch(f"{caller}: a gradient needs a Tensor argument, got {native._type_name(value)}")
     return native._independent_variable(value, keeps_history)
 
 
@@ -367,7 +369,7 @@ class Context:
         """Keeps tensors, which must not be changed in place before `backward` reads them."""
         for each in tensors:
             if not isinstance(each, Tensor) and each is not None:
-                raise TypeMismatch(f"save_for_backward: tensors must be Tensor or None, got {type(each).__name__}")
+                raise TypeMismatch(f"save_for_backward: tensors must be Tensor or None, got {native._type_name(each)}")
         self._saved = [(each, each._version if each is not None else 0) for each in tensors]
 
     @property
@@ -436,7 +438,7 @@ class Function:
                 )
             for each in (gradients[i] for i in positions):
                 if not isinstance(each, Tensor) and each is not None:
-                    got = type(each).__name__
+                    got = native._type_name(each)
                     raise TypeMismatch(f"{cls.__name__}: backward must return Tensor or None, got {got}")
             return [gradients[i] for i in positions]
 
@@ -537,7 +539,7 @@ def gradcheck(
     _callable("gradcheck", function)
     for name, number in (("eps", eps), ("atol", atol), ("rtol", rtol)):
         if not isinstance(number, (int, float)):
-            raise TypeMismatch(f"gradcheck: {name} must be float, got {type(number).__name__}")
+            raise TypeMismatch(f"gradcheck: {name} must be float, got {native._type_name(number)}")
     given = _inputs("gradcheck", inputs)
     for i, each in enumerate(given):
         if each.requires_grad and str(each.dtype) != "float64":

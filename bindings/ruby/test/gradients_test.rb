@@ -164,7 +164,7 @@ class GradientsTest < OneFlowTest
     {
       "grad: argnums names argument 1 twice" => -> { OneFlow.grad(argnums: [1, -1], &product).call(leaf, leaf) },
       "value_and_grad: argnums must have at least one number" => -> { OneFlow.value_and_grad(argnums: [], &squares) },
-      "value_and_grad: argnums must be Integer or Array of Integers, got TrueClass" =>
+      "value_and_grad: argnums must be Integer or Array of Integers, got bool" =>
         -> { OneFlow.value_and_grad(argnums: true, &squares) },
       "value_and_grad: argnums[1] must be Integer, got String" =>
         -> { OneFlow.value_and_grad(argnums: [0, "a"], &squares) },
@@ -178,24 +178,24 @@ class GradientsTest < OneFlowTest
                                                                      end.call(leaf)
                                                                    },
       "value_and_grad: missing block" => -> { OneFlow.value_and_grad },
-      "vjp: the block must return Tensor or Array of Tensors, got NilClass" => -> { OneFlow.vjp(leaf) { nil } },
+      "vjp: the block must return Tensor or Array of Tensors, got nil" => -> { OneFlow.vjp(leaf) { nil } },
       "vjp: the block must return Tensor or Array of Tensors, got an Array with Integer" =>
         -> { OneFlow.vjp(leaf) { |a| [a, 3] } },
       "grad: inputs must have at least one tensor" => -> { OneFlow.grad(leaf.sum, []) },
-      "grad: inputs[0] must be Tensor, got NilClass" => -> { OneFlow.grad(leaf.sum, [nil]) },
+      "grad: inputs[0] must be Tensor, got nil" => -> { OneFlow.grad(leaf.sum, [nil]) },
       "backward: tensors[1] must be Tensor, got Integer" => -> { OneFlow::Autograd.backward([leaf.sum, 3]) },
       "backward: grad_tensors[0] must be Tensor or nil, got String" =>
         -> { OneFlow::Autograd.backward([leaf], grad_tensors: ["a"]) },
-      "jacobian: create_graph must be true or false, got String" =>
+      "jacobian: create_graph must be bool, got String" =>
         -> { OneFlow.jacobian(leaf, create_graph: "a", &squares) },
-      "grad: allow_unused must be true or false, got Integer" => -> { OneFlow.grad(leaf.sum, leaf, allow_unused: 1) },
-      "#{NumberAsGradient}: backward must return Tensor or nil, got FalseClass" =>
+      "grad: allow_unused must be bool, got Integer" => -> { OneFlow.grad(leaf.sum, leaf, allow_unused: 1) },
+      "#{NumberAsGradient}: backward must return Tensor or nil, got bool" =>
         -> { NumberAsGradient.apply(leaf).sum.backward },
       "checkpoint: the block must return Tensor or Array of Tensors, got Integer" =>
         -> { OneFlow.checkpoint(leaf) { 3 } },
       "checkpoint: the block returned 2 tensors, and 1 when it was called again" =>
         -> { OneFlow.checkpoint(leaf, &in_turn(->(a) { [a * a, a] }, squares)).first.sum.backward },
-      "checkpoint: the block must return Tensor or Array of Tensors, got NilClass" =>
+      "checkpoint: the block must return Tensor or Array of Tensors, got nil" =>
         -> { OneFlow.checkpoint(leaf, &in_turn(squares, ->(_) {})).sum.backward }
     }
   end

@@ -45,7 +45,7 @@ module OneFlow
       def flag(method, name, value)
         return value if true.equal?(value) || false.equal?(value)
 
-        raise TypeMismatch, "#{method}: #{name} must be true or false, got #{class_of(value)}"
+        raise TypeMismatch, "#{method}: #{name} must be bool, got #{type_description(value)}"
       end
 
       # Returns an Array as it is, and another value in an Array.
@@ -55,7 +55,7 @@ module OneFlow
       def value_of(method, value)
         return value if Tensor === value
 
-        raise TypeMismatch, "#{method}: the block must return Tensor, got #{class_of(value)}"
+        raise TypeMismatch, "#{method}: the block must return Tensor, got #{type_description(value)}"
       end
 
       # Returns what something returned, a tensor or an Array of tensors, as an Array. Raises TypeMismatch.
@@ -63,13 +63,10 @@ module OneFlow
         items = list_of(value)
         return items if items.all?(Tensor)
 
-        found = class_of(value).to_s
-        found = "an #{found} with #{class_of(items.find { |each| !(Tensor === each) })}" if Array === value
+        found = type_description(value)
+        found = "an #{found} with #{type_description(items.find { |each| !(Tensor === each) })}" if Array === value
         raise TypeMismatch, "#{method}: #{name} must return Tensor or Array of Tensors, got #{found}"
       end
-
-      # Returns the class of any object, also of a BasicObject.
-      def class_of(value) = Kernel.instance_method(:class).bind_call(value)
 
       # Returns a block. Raises TypeMismatch if there is none.
       def given_block(method, block) = block || raise(TypeMismatch, "#{method}: missing block")
@@ -80,7 +77,7 @@ module OneFlow
         wrong = numbers.index { |each| !(Integer === each) }
         if wrong
           expected = Array === argnums ? "[#{wrong}] must be Integer" : " must be Integer or Array of Integers"
-          raise TypeMismatch, "#{method}: argnums#{expected}, got #{class_of(numbers[wrong])}"
+          raise TypeMismatch, "#{method}: argnums#{expected}, got #{type_description(numbers[wrong])}"
         end
         raise InvalidArgument, "#{method}: argnums must have at least one number" if numbers.empty?
 
@@ -109,14 +106,14 @@ module OneFlow
       def tensor_list(method, name, value, optional: false)
         return [value] if Tensor === value
         unless Array === value
-          raise TypeMismatch, "#{method}: #{name} must be Tensor or Array of Tensors, got #{class_of(value)}"
+          raise TypeMismatch, "#{method}: #{name} must be Tensor or Array of Tensors, got #{type_description(value)}"
         end
 
         wrong = value.index { |each| !(Tensor === each || (optional && nil.equal?(each))) }
         return value unless wrong
 
         expected = optional ? "Tensor or nil" : "Tensor"
-        raise TypeMismatch, "#{method}: #{name}[#{wrong}] must be #{expected}, got #{class_of(value[wrong])}"
+        raise TypeMismatch, "#{method}: #{name}[#{wrong}] must be #{expected}, got #{type_description(value[wrong])}"
       end
 
       # Returns one tensor or an Array of tensors as an Array. Raises TypeMismatch, and InvalidArgument without tensors.
@@ -149,7 +146,7 @@ module OneFlow
       # on the value.
       def variable(method, value, keeps_history)
         unless Tensor === value
-          raise TypeMismatch, "#{method}: a gradient needs a Tensor argument, got #{class_of(value)}"
+          raise TypeMismatch, "#{method}: a gradient needs a Tensor argument, got #{type_description(value)}"
         end
 
         independent_variable(value, keeps_history)

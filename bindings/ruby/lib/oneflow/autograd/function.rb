@@ -15,7 +15,7 @@ module OneFlow
           next [nil, nil] if nil.equal?(each)
           next [each, each.version] if Tensor === each
 
-          found = Autograd.class_of(each)
+          found = Autograd.type_description(each)
           raise TypeMismatch, "save_for_backward: tensors must be Tensor or nil, got #{found}"
         end
       end
@@ -74,7 +74,8 @@ module OneFlow
           wrong = gradients.index { |each| !(Tensor === each || nil.equal?(each)) }
           return gradients unless wrong
 
-          raise TypeMismatch, "#{title}: backward must return Tensor or nil, got #{Autograd.class_of(gradients[wrong])}"
+          raise TypeMismatch,
+                "#{title}: backward must return Tensor or nil, got #{Autograd.type_description(gradients[wrong])}"
         end
       end
     end

@@ -10,7 +10,7 @@ module OneFlow
       { eps:, atol:, rtol: }.each do |name, value|
         next if Numeric === value
 
-        raise TypeMismatch, "gradcheck: #{name} must be Numeric, got #{Autograd.class_of(value)}"
+        raise TypeMismatch, "gradcheck: #{name} must be Numeric, got #{Autograd.type_description(value)}"
       end
       @eps = eps
       @atol = atol
