@@ -60,6 +60,34 @@ def test_records_get_the_namespace(tmp_path: Path) -> None:
     check_targets(library)
 
 
+def test_derived_gradients_call_the_operators_of_oneflow(tmp_path: Path) -> None:
+    text = GOOD.replace("input + other", "input + 3 * other").replace(
+        "- op: twice",
+        """- op: mul
+  signature: "mul(Tensor input, Tensor other) -> Tensor"
+  summary: Has the name of what derived gradients call.
+  elementwise: "input * other + input"
+  dtype: {accepts: numeric, result: promote}
+
+- op: stated
+  signature: "stated(Tensor input) -> Tensor"
+  summary: States a gradient.
+  elementwise: "input * input"
+  gradient: {why: It calls an operator of the library., input: "mul(grad, input)"}
+  dtype: {accepts: numeric, result: promote}
+
+- op: twice""",
+    )
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "records.yaml").write_text(text, encoding="utf-8")
+    gradients = load_library(tmp_path / "mine", Path(__file__).parents[2]).definitions.gradients
+    names = {
+        function: {called.full_name for called in gradients[f"mine.{function}"].ops["input"].kind.called}
+        for function in ("mul", "stated")
+    }
+    assert names == {"mul": {"add", "mul"}, "stated": {"mine.mul"}}
+
+
 def test_ids_are_those_of_the_names_with_the_namespace(tmp_path: Path) -> None:
     first, second = (read(tmp_path / name, records=GOOD).definitions.ops[0] for name in ("a", "b"))
     assert first.signature_id != second.signature_id

@@ -910,3 +910,4 @@ def test_forms_of_what_functions_return() -> None:
     assert (squares.requires_grad, total.requires_grad) == (False, False)
     assert flow.hessian(lambda each: flow.tensor(3.0), flow.ones(2)).tolist() == [[0, 0], [0, 0]]
     assert flow.value_and_grad(lambda a, b: (a * b * b).sum(), argnums=-1)(x, x)[1].tolist() == [2, 8]
+    assert flow.gradcheck(lambda each: each * 2, leaf([]))

@@ -544,7 +544,7 @@ def gradcheck(
     for i, each in enumerate(given):
         if each.requires_grad and str(each.dtype) != "float64":
             raise TypeMismatch(f"gradcheck: input {i} must be float64 for accurate differences, got {each.dtype}")
-    wanted = [i for i, each in enumerate(given) if each.requires_grad]
+    wanted = [i for i, each in enumerate(given) if each.requires_grad and each.numel() > 0]
     with enable_grad():
         outputs = _values("gradcheck", function(*given))
     for k in range(len(outputs)):

@@ -21,7 +21,7 @@ module OneFlow
     # Returns a description of the first gradient that differs; nil if there is none.
     def mismatch
       count = OneFlow.enable_grad { results(@inputs) }.length
-      wanted = @inputs.each_index.select { |input| @inputs[input].requires_grad? }
+      wanted = @inputs.each_index.select { |input| @inputs[input].requires_grad? && @inputs[input].size.positive? }
       count.times do |result|
         found = OneFlow.jacobian(@inputs) { |*args| results(args)[result] }
         wanted.each do |input|
@@ -41,7 +41,7 @@ module OneFlow
     end
 
     # Returns the results of a call as an Array.
-    def results(inputs) = Autograd.tensor_list("gradcheck", "the result", @block.call(*inputs))
+    def results(inputs) = Autograd.returned_list("gradcheck", "the block", @block.call(*inputs))
 
     # Returns the differences of a result for an input, of shape [elements of the result, elements of the input].
     def differences(input, result)
