@@ -123,6 +123,10 @@ def test_files_that_are_no_libraries_of_operators(folder: Path) -> None:
     os.mkfifo(pipe)
     text = f"load_library: '{pipe}' cannot be loaded: it is not a regular file"
     raises(flow.FileError, text, lambda: flow.load_library(pipe))
+    short = folder / "short.so"
+    short.write_bytes(LIBRARY.read_bytes()[:40000])
+    text = f"load_library: '{short}' cannot be loaded: the file is truncated"
+    raises(flow.FileError, text, lambda: flow.load_library(short))
     other = compiled("int x;", folder / "other.so")
     text = f"load_library: '{other}' is not a library of operators"
     raises(flow.Unsupported, text, lambda: flow.load_library(other))
@@ -385,6 +389,19 @@ MIXED = """
   elementwise: "maximum(input > 0, other) + (input < other) // 2 + (input != other) ** other"
   dtype: {accepts: any, result: promote}
 
+- op: add
+  signature: "add(Tensor input, Tensor other) -> Tensor"
+  summary: Has the name of an operator of oneflow, which derived gradients call.
+  elementwise: "input * other + input ** 3"
+  dtype: {accepts: floating, result: promote}
+
+- op: clipped
+  signature: "clipped(Tensor input, Tensor mask) -> Tensor"
+  summary: Computes with truth values.
+  elementwise: |
+    input * input * ((input > 0) - (mask + 1)) if input > -1 and not input > 1 or mask & (input > 0) else 3 * input
+  dtype: {accepts: {input: floating, mask: bool}, result: same}
+
 - op: distances
   signature: "distances(int count) -> Tensor"
   summary: Calls functions of numbers with positions.
@@ -424,6 +441,14 @@ def test_expressions_of_numbers_positions_and_truth_values(folder: Path) -> None
         found = maps.mixed(flow.tensor([3, -1, 2]).to(dtype=dtype), flow.tensor([1, 0, 2]).to(dtype=dtype))
         assert found.tolist() == [2, 1, 2]
         assert maps.highest_position(flow.tensor([1, 5, 0]).to(dtype=dtype), 0).item() == 5
+    mask = flow.tensor([True, False, False, True])
+    for device in ("cpu:0", "far:0"):
+        points = flow.tensor([-1.3, -0.4, 0.3, 1.7], dtype="float64", device=device).requires_grad_()
+        given = mask.to(device)
+        value = lambda x, given=given: maps.add(maps.clipped(x, given), x)  # noqa: E731
+        slope = lambda x, value=value: flow.grad(value(x).sum(), x, create_graph=True)[0]  # noqa: E731
+        assert flow.gradcheck(value, points)
+        assert flow.gradcheck(slope, points)
     assert maps.distances(3).tolist() == [[0, 2, 4], [2, 1, 3], [4, 3, 2]]
     assert maps.turned(flow.zeros(2, 3)).shape == (3, 2)
     x = flow.arange(4)
