@@ -26,8 +26,9 @@ class set_grad_enabled:
     """Switches recording on or off: at once, and back at the end of a `with` block."""
 
     def __init__(self, mode: bool) -> None:
+        _flags("set_grad_enabled", mode=mode)
         self._before = native.is_grad_enabled()
-        self._mode = bool(mode)
+        self._mode = mode
         native._set_grad_enabled(self._mode)
 
     def __enter__(self) -> None:
@@ -39,7 +40,7 @@ class set_grad_enabled:
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Returns a function whose calls run in this mode."""
         native._set_grad_enabled(self._before)
-        return _in_mode(function, self._mode)
+        return _in_mode("set_grad_enabled", function, self._mode)
 
 
 class _Mode:
@@ -59,7 +60,7 @@ class _Mode:
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Returns a function whose calls run in this mode."""
-        return _in_mode(function, self.recording)
+        return _in_mode(type(self).__name__, function, self.recording)
 
 
 class no_grad(_Mode):
@@ -76,7 +77,9 @@ class inference_mode(no_grad):
     """Calls in it are not recorded; the same as `no_grad`."""
 
 
-def _in_mode(function: Callable[..., Any], recording: bool) -> Callable[..., Any]:
+def _in_mode(caller: str, function: Callable[..., Any], recording: bool) -> Callable[..., Any]:
+    _callable(caller, function)
+
     @functools.wraps(function)
     def wrapper(*args: Any, **keywords: Any) -> Any:
         before = native.is_grad_enabled()

@@ -188,6 +188,8 @@ class GradientsTest < OneFlowTest
         -> { OneFlow::Autograd.backward([leaf], grad_tensors: ["a"]) },
       "jacobian: create_graph must be bool, got String" =>
         -> { OneFlow.jacobian(leaf, create_graph: "a", &squares) },
+      "requires_grad=: requires_grad must be bool, got String" => -> { leaf.requires_grad = "a" },
+      "grad_enabled=: enabled must be bool, got Integer" => -> { OneFlow.grad_enabled = 1 },
       "grad: allow_unused must be bool, got Integer" => -> { OneFlow.grad(leaf.sum, leaf, allow_unused: 1) },
       "#{NumberAsGradient}: backward must return Tensor or nil, got bool" =>
         -> { NumberAsGradient.apply(leaf).sum.backward },
