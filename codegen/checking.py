@@ -35,6 +35,7 @@ _BITS = frozenset({"&", "|", "^"})
 # Operators and functions that a scope refuses, with the reason.
 _ALL = {**SCALAR, **BINARY, **UNARY}
 FLOATS = {name: "it requires integers: accept integral or bool" for name, each in _ALL.items() if each.needs_integers}
+NEED_FLOATS = frozenset(name for name, each in _ALL.items() if each.needs_floats)
 FOLDS = {name: "a fold cannot report a division by zero" for name, each in _ALL.items() if each.divides}
 POSITIONS = dict.fromkeys(("/", "**"), "positions and sizes are integers")
 
@@ -126,6 +127,8 @@ class Scope:
         left, right = self._number(node.left), self._number(node.right)
         if node.operator not in FLOATS or Sort.VALUE in (left, right):
             self._refuse(node, node.operator)
+        if node.operator == "/" and Sort.VALUE not in (left, right):
+            raise TextError("'/' is not allowed here: both operands are integers or truth values", node.at)
         if node.operator in COMPARISONS | LOGICAL:
             return Sort.TRUTH
         if Sort.VALUE in (left, right):

@@ -10,7 +10,7 @@ from codegen.definitions import Definitions, Function
 from codegen.dtypes import ResultRule
 from codegen.errors import TextError, counted, unknown
 from codegen.kinds.composite import check_programs, for_complex
-from codegen.model import Complex, Functions, Op
+from codegen.model import Complex, Functions, Gradient, Op
 from codegen.names import type_placeholders
 from codegen.program import Program
 from codegen.reader import Report
@@ -27,6 +27,7 @@ def check(op: Op, functions: Functions, report: Report, *, has_tests: bool = Tru
     _check_generator(op, functions, report)
     _check_dtype(op, report)
     _check_in_place(op, report)
+    _check_gradient(op, report)
     _check_complex(op, functions, report)
     if has_tests:
         _check_tests(op, report)
@@ -108,6 +109,11 @@ def _check_dtype(op: Op, report: Report) -> None:
 def _check_in_place(op: Op, report: Report) -> None:
     if op.in_place and (op.kind.replaced(op) or not op.receiver or len(op.signature.results) != 1):
         report.add(op.location, "in_place: for operators with a receiver, one result and no derived in-place form")
+
+
+def _check_gradient(op: Op, report: Report) -> None:
+    if Gradient.SELECTION in op.gradient.values() and len(op.signature.results) != 1:
+        report.add(op.location, "gradient: only an operator with one result is a selection")
 
 
 def _check_complex(op: Op, functions: Functions, report: Report) -> None:

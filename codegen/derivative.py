@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import operator as operator_functions
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
+from typing import Any
 
 from codegen.expression import (
     Binary,
@@ -99,13 +101,28 @@ def _with_children(node: Node, change: Callable[[Node], Node]) -> Node:
 # ------------------------------------------------------------------------------------------------ simplification
 
 
+_FOLDED: Mapping[str, Callable[[Any, Any], bool | int | float]] = {
+    "+": operator_functions.add, "-": operator_functions.sub, "*": operator_functions.mul,
+    "==": operator_functions.eq, "!=": operator_functions.ne, "<": operator_functions.lt,
+    "<=": operator_functions.le, ">": operator_functions.gt, ">=": operator_functions.ge,
+}  # fmt: skip
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
 def simplified(node: Node) -> Node:
-    """Returns an expression without operations on 0 and 1 that do nothing."""
+    """Returns an expression without operations on 0 and 1 that do nothing, and on two numbers."""
     return rewritten(node, _simplified_once)
 
 
 def _simplified_once(node: Node) -> Node:
     match node:
+        case Binary(operator=operator, left=Constant(value=a), right=Constant(value=b)) if (
+            operator in _FOLDED and _is_number(a) and _is_number(b)
+        ):
+            return Constant(_FOLDED[operator](a, b))
         case Unary(operator="-", operand=operand):
             return negated(operand)
         case Unary(operator="+", operand=operand):

@@ -51,6 +51,7 @@ class Intrinsic:
     holds_for_complex: bool = False  # whether the devices that compute in complex numbers have it
     divides: bool = False  # whether it reports an integer division by zero
     needs_integers: bool = False
+    needs_floats: bool = False
     is_approximate: bool = False  # whether its last bits depend on how the compiler vectorises the loop that calls it
     is_fraction: bool = False  # whether the results are random fractions, which only floating-point types hold
     version: int = 1  # raise it when devices compute something else: kernels of older versions are then not used
@@ -62,22 +63,25 @@ _V, _T, _I = Sort.VALUE, Sort.TRUTH, Sort.INTEGER
 def _function(
     derivative: str, monotone: int = 0, domain: str = "", cost: Cost = Cost.FUNCTION, approximate: bool = True
 ) -> Intrinsic:
-    """Returns a function of one number."""
-    return Intrinsic((_V,), _V, cost, (derivative,), domain=domain, monotone=monotone, is_approximate=approximate)
+    """Returns a function of one floating-point number."""
+    return Intrinsic((_V,), _V, cost, (derivative,), domain, monotone, is_approximate=approximate, needs_floats=True)
 
 
 def _step(monotone: int = 1) -> Intrinsic:
     """Returns a function of one number whose value changes in steps only."""
-    return _function("0", monotone, cost=Cost.SIMPLE, approximate=False)
+    return Intrinsic((_V,), _V, derivative=("0",), monotone=monotone)
 
 
 def _test(*parameters: Sort) -> Intrinsic:
     return Intrinsic(parameters, _T)
 
 
-def _of_two(cost: Cost, first: str, second: str, *, divides: bool = False, approximate: bool = False) -> Intrinsic:
+def _of_two(
+    cost: Cost, first: str, second: str, *, divides: bool = False, approximate: bool = False, floats: bool = False
+) -> Intrinsic:
     """Returns a function of two numbers."""
-    return Intrinsic((_V, _V), _V, cost, (first, second), divides=divides, is_approximate=approximate)
+    derivatives = (first, second)
+    return Intrinsic((_V, _V), _V, cost, derivatives, divides=divides, is_approximate=approximate, needs_floats=floats)
 
 
 def _shared(comes_first: str) -> tuple[str, str]:
@@ -116,7 +120,7 @@ SCALAR: Mapping[str, Intrinsic] = {
     "erfinv": _function("0.886226925452758 * exp(f * f)", 1, "-1 < x < 1"),
     "lgamma": _function("digamma(x)"),
     "digamma": _function("zeta(2, x)"),
-    "zeta": _of_two(Cost.FUNCTION, "", "-x * zeta(x + 1, y)", approximate=True),
+    "zeta": _of_two(Cost.FUNCTION, "", "-x * zeta(x + 1, y)", approximate=True, floats=True),
     "i0": _function("i1(x)"),
     "i1": _function("i0(x) - f / (x if x != 0 else 1) if x != 0 else 0.5"),
     "floor": _step(),
@@ -124,13 +128,14 @@ SCALAR: Mapping[str, Intrinsic] = {
     "trunc": _step(),
     "round": _step(),
     "sign": _step(),
-    "power_of_2": _function("0", cost=Cost.SIMPLE, approximate=False),  # the largest one that is at most |x|; 0 for 0
-    "abs": _function("sign(x)", cost=Cost.SIMPLE, approximate=False),
+    "power_of_2": _step(monotone=0),  # the largest one that is at most |x|; 0 for 0
+    "abs": Intrinsic((_V,), _V, derivative=("sign(x)",)),
     "atan2": _of_two(  # 0 at the origin, as in PyTorch; squares of the coordinates might overflow or be 0
         Cost.FUNCTION,
         "1 / (y + x / y * x) if abs(x) < abs(y) else 0 if x == 0 else y / x / (x + y / x * y)",
         "-x / y / (y + x / y * x) if abs(x) < abs(y) else 0 if x == 0 else -1 / (x + y / x * y)",
         approximate=True,
+        floats=True,
     ),
     "pow": _of_two(
         Cost.FUNCTION,
@@ -193,7 +198,7 @@ BINARY: Mapping[str, Intrinsic] = {
     "+": Intrinsic((_V, _V), _V, derivative=("1", "1"), is_linear=True, holds_for_complex=True),
     "-": Intrinsic((_V, _V), _V, derivative=("1", "-1"), is_linear=True, holds_for_complex=True),
     "*": Intrinsic((_V, _V), _V, derivative=("y", "x"), is_linear=True, holds_for_complex=True),
-    "/": Intrinsic((_V, _V), _V, Cost.DIVISION, derivative=("1 / y", "-f / y")),
+    "/": Intrinsic((_V, _V), _V, Cost.DIVISION, derivative=("1 / y", "-f / y"), needs_floats=True),
     "//": SCALAR["floordiv"],
     "%": SCALAR["remainder"],
     "**": SCALAR["pow"],

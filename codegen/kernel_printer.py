@@ -6,12 +6,12 @@ The dialect of a device subclasses `KernelPrinter`, and defines the syntax of li
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import ClassVar
 
 from codegen.expression import Binary, Constant, Invoke, Member, Node, Subscript, Variable
-from codegen.intrinsics import FUNCTIONS, RANDOM
-from codegen.printer import Printer
+from codegen.intrinsics import BINARY, FUNCTIONS, RANDOM, Sort
+from codegen.printer import AS_FUNCTIONS, Printer
 from codegen.types import Signature
 
 _ARITHMETIC = frozenset("+-*/&|^")
@@ -28,8 +28,18 @@ class KernelPrinter(Printer, ABC):
     complex_types: ClassVar[tuple[str, ...]] = ()  # the complex types in which kernels can compute
     complex_functions: ClassVar[Mapping[str, str]] = {}  # as as_functions, for kernels in which T may be complex
 
-    def __init__(self, gather: Signature | None = None, *, may_be_complex: bool = False) -> None:
-        """Prints expressions over the compute type T, or the index map of a gather if its signature is given."""
+    def __init__(
+        self,
+        sort: Callable[[Node], Sort] | None = None,
+        gather: Signature | None = None,
+        *,
+        may_be_complex: bool = False,
+    ) -> None:
+        """Prints expressions over the compute type T, or the index map of a gather if its signature is given.
+
+        `sort` tells the sorts of the parts of expressions over T.
+        """
+        self.sort = sort
         self.gather = gather
         self.value_type = "int64_t" if gather else "T"
         self.functions = {**self.as_functions, **(self.complex_functions if may_be_complex else {})}
@@ -76,16 +86,20 @@ class KernelPrinter(Printer, ABC):
             position, *others = node.arguments
             assert isinstance(position, Constant)
             kept = [self.kept_bits] if name == "uniform" else []
-            return self.draw(name, [str(position.value), *kept, *map(self._argument, others)])
-        return self.function(name, [self._argument(argument) for argument in node.arguments])
+            parameters = RANDOM[name].parameters[1:]
+            return self.draw(name, [str(position.value), *kept, *map(self._argument, others, parameters)])
+        parameters = FUNCTIONS[name].parameters
+        return self.function(name, list(map(self._argument, node.arguments, parameters)))
 
     def function(self, name: str, arguments: list[str]) -> str:
         return self.call(name, arguments + [self.failed] * (name in FUNCTIONS and FUNCTIONS[name].divides))
 
     def operator(self, operator: str, left: Node, right: Node) -> str | None:
-        if operator not in self.functions:
+        name = self.functions.get(operator) or AS_FUNCTIONS.get(operator)
+        if name is None:
             return None
-        return self.function(self.functions[operator], [self.print(left), self.print(right)])
+        operands = zip((left, right), BINARY[operator].parameters, strict=True)
+        return self.function(name, [self._converted(each, wanted) for each, wanted in operands])
 
     def subscript(self, node: Subscript) -> str:
         if self.gather and isinstance(node.value, Variable):
@@ -94,7 +108,14 @@ class KernelPrinter(Printer, ABC):
                 return "index"
         return super().subscript(node)
 
-    def _argument(self, node: Node) -> str:
+    def _argument(self, node: Node, wanted: Sort) -> str:
         """Returns an argument of an overloaded function, with a cast if C may have promoted it to int."""
+        if isinstance(node, Binary) and node.operator in _ARITHMETIC:
+            return self.cast(self.print(node))
+        return self._converted(node, wanted)
+
+    def _converted(self, node: Node, wanted: Sort) -> str:
+        """Returns an argument of a function, all of whose numbers have the compute type."""
         text = self.print(node)
-        return self.cast(text) if isinstance(node, Binary) and node.operator in _ARITHMETIC else text
+        needs_cast = self.sort and wanted is Sort.VALUE and self.sort(node) is not Sort.VALUE
+        return self.cast(text) if needs_cast else text

@@ -33,10 +33,11 @@ class Language(PublicTarget):
         yield from super().problems(definitions)
         owners: dict[str, Function] = {}
         for function in self.names.offered(definitions):
-            other = owners.setdefault(self.public_name(function), function)
-            if other is not function:
-                text = f"'{function.name}' and '{other.name}' have the same name in {self.title}"
-                yield Problem(function.overloads[0].location, text)
+            for name in self.names_of_forms(function):
+                other = owners.setdefault(name, function)
+                if other is not function:
+                    text = f"'{function.name}' and '{other.name}' have the same name in {self.title}: {name}"
+                    yield Problem(function.overloads[0].location, text)
         for each in definitions.objects.classes:
             for program, location in each.examples:
                 try:
@@ -47,6 +48,10 @@ class Language(PublicTarget):
     @abstractmethod
     def public_name(self, function: Function) -> str:
         """Returns the public name of a function, according to the case rule and `names.yaml`."""
+
+    def names_of_forms(self, function: Function) -> Iterator[str]:
+        """Yields the public names of a function and of its other forms."""
+        yield self.public_name(function)
 
     @abstractmethod
     def argument_name(self, name: str) -> str:

@@ -41,7 +41,7 @@ _OPERATORS: dict[str, tuple[str, int]] = {
     "+": ("+", 9), "-": ("-", 9), "*": ("*", 10), "/": ("/", 10),
 }  # fmt: skip
 # Operators that C lacks, or that mean something else there; they are printed as calls.
-_AS_FUNCTIONS = {"**": "pow", "//": "floordiv", "%": "remainder"}
+AS_FUNCTIONS = {"**": "pow", "//": "floordiv", "%": "remainder"}
 _UNARY = {"-": "-", "+": "+", "~": "~", "not": "!"}
 _CONDITIONAL, _PREFIX, _ATOM = 0, 11, 12
 # Mixing these without parentheses is valid C, but compilers warn about it and people misread it.
@@ -141,8 +141,8 @@ class Printer:
         own = self.operator(node.operator, node.left, node.right)
         if own is not None:
             return own, _ATOM
-        if node.operator in _AS_FUNCTIONS:
-            return self.function(_AS_FUNCTIONS[node.operator], [self.print(node.left), self.print(node.right)]), _ATOM
+        if node.operator in AS_FUNCTIONS:
+            return self.function(AS_FUNCTIONS[node.operator], [self.print(node.left), self.print(node.right)]), _ATOM
         spelling, level = _OPERATORS[node.operator]
         left = self._operand(node, node.left, level)
         right = self._operand(node, node.right, level + 1)

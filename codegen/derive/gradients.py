@@ -74,7 +74,8 @@ def derive_gradients(
     """Returns the gradients of all records, by full name; reports errors in the programs of records.
 
     The programs of records may also call the gradients that are not composites. `seen_by` returns those of all
-    functions that a record may call.
+    functions that a record may call by their own names, where it states its gradients: those that are derived call the
+    operators of the table, whatever operators a library has of the same names.
     """
     operators = operator_table(definitions)
     functions: dict[str, Sequence[Op]] = dict(definitions.overloads)
@@ -84,7 +85,10 @@ def derive_gradients(
         kinds.append({a.name: _of_kind(op, a, each) for a, each in derived.items() if isinstance(each, Kind)})
         functions |= {each.full_name: [each] for each in kinds[-1].values()}
     parts = zip(definitions.ops, found, kinds, strict=True)
-    return {op.full_name: _gradients(op, derived, own, seen_by(op, functions), report) for op, derived, own in parts}
+    return {
+        op.full_name: _gradients(op, derived, own, functions, seen_by(op, functions), report)
+        for op, derived, own in parts
+    }
 
 
 def operator_table(definitions: Definitions) -> OperatorTable:
@@ -113,9 +117,17 @@ def _derived(op: Op, argument: Argument, operators: OperatorTable) -> _Source:
 
 
 def _gradients(
-    op: Op, derived: Mapping[Argument, _Source], kinds: Mapping[str, Op], functions: Functions, report: Report
+    op: Op,
+    derived: Mapping[Argument, _Source],
+    kinds: Mapping[str, Op],
+    functions: Functions,
+    seen: Functions,
+    report: Report,
 ) -> Gradients:
-    """Returns the gradients of a record; `kinds` are those that the runtime computes itself."""
+    """Returns the gradients of a record; `kinds` are those that the runtime computes itself.
+
+    Derived programs call `functions`, and those that the record states call what it has `seen`.
+    """
     ops = dict(kinds)
     missing: dict[str, str] = {}
     for argument, found in derived.items():
@@ -125,7 +137,7 @@ def _gradients(
                     missing[argument.name] = found
                 case StatedGradient(arguments=names) if names[0] == argument.name:
                     together = [each for name in names if (each := op.signature.argument(name))]
-                    ops |= dict.fromkeys(names, _stated(op, together, found.programs, functions, report))
+                    ops |= dict.fromkeys(names, _stated(op, together, found.programs, seen, report))
                 case Mapping():
                     ops[argument.name] = _resolved(op, [argument], found, functions)
         except TextError as error:
@@ -319,7 +331,7 @@ def _inputs(op: Op, gradient: Op) -> Iterator[GradientInput]:
     }
     for argument in gradient.signature.arguments:
         source, position = (From.ITEM, 0) if argument.name == ITEM else names[argument.name]
-        yield GradientInput(source, position, argument.type.is_tensor and _reads(gradient, argument.name))
+        yield GradientInput(source, position, argument.type.is_tensor and reads(gradient, argument.name))
 
 
 def _inputs_of_selection(adjoint: Op, of: Op, selected: str) -> Iterator[GradientInput]:
@@ -330,7 +342,7 @@ def _inputs_of_selection(adjoint: Op, of: Op, selected: str) -> Iterator[Gradien
             yield GradientInput(From.ARGUMENT, adjoint.position(argument.name), argument.type.is_tensor)
 
 
-def _reads(gradient: Op, name: str) -> bool:
+def reads(gradient: Op, name: str) -> bool:
     """Returns whether a gradient reads the elements of an argument, rather than only its shape and dtype."""
     kind = gradient.kind
     if isinstance(kind, Adjoint):

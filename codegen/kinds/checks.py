@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from codegen import base_types
 from codegen.answers import Fact
-from codegen.checking import FLOATS, Scope
+from codegen.checking import FLOATS, NEED_FLOATS, Scope
 from codegen.compute_types import COMPLEX, FLOATING
 from codegen.errors import TextError, counted, unknown
 from codegen.expression import Expression
@@ -19,7 +19,12 @@ from codegen.types import Argument, Result, Signature, Type
 
 def scalar_refusals(op: Op) -> Mapping[str, str]:
     """Returns the operators that are not defined on every type that a record computes in, with the reason."""
-    return FLOATS if FLOATING & set(op.compute_types) else {}
+    others = [name for name in op.compute_types if name not in FLOATING]
+    refused = dict(FLOATS) if FLOATING & set(op.compute_types) else {}
+    if others:
+        reason = f"it requires floating-point types, and the record also computes in {listed(others)}"
+        refused |= dict.fromkeys(NEED_FLOATS, reason)
+    return refused
 
 
 def check_results(op: Op, report: Report) -> None:

@@ -16,7 +16,7 @@ from codegen.compute_types import is_complex
 from codegen.derivative import ZERO, added, derivative, multiplied
 from codegen.dims import DimensionRule, broadcast
 from codegen.expression import Binary, Comparison, Expression, Invoke, Node, Variable, comparison
-from codegen.intrinsics import SCALAR, Cost
+from codegen.intrinsics import SCALAR, Cost, Sort
 from codegen.kernel_printer import KernelPrinter
 from codegen.kernels import Kernel
 from codegen.kinds import branches, kernels
@@ -128,7 +128,7 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
     def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[Kernel]:
         for value, expressions in self.branches.items():
             texts = [*(f"{name} = {part.text}" for name, part in self.parts.items()), *(e.text for e in expressions)]
-            yield kernels.elementwise(op, dialect, value, expressions, "; ".join(texts))
+            yield kernels.elementwise(op, dialect, value, expressions, scope(op), "; ".join(texts))
 
     def holds_for_complex(self, op: Op) -> bool:
         """Returns whether the expressions agree with the one in the column `complex`, from tensors to a result."""
@@ -143,7 +143,8 @@ class Elementwise(branches.Branching[tuple[Expression, ...]]):
     def adjoint(self, op: Op, argument: Argument, operators: OperatorTable) -> Mapping[str | None, Program]:
         found = {value: _adjoint(op, each, argument.name) for value, each in self.branches.items()}
         zeros = f"zeros_like({op.signature.gradient_names[0]})"
-        texts = {value: zeros if node == ZERO else operators.print(node) for value, node in found.items()}
+        truths = [name for name, sort in scope(op).variables.items() if sort is Sort.TRUTH]
+        texts = {value: zeros if node == ZERO else operators.print(node, truths) for value, node in found.items()}
         return {value: derived(text, op) for value, text in texts.items()}
 
     def only_selects(self, name: str) -> bool:

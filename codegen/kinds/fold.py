@@ -94,7 +94,9 @@ class Fold(Kind):
         return comparison([*of_values, *others], ("input", "index", *self.parts.state))
 
     def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[Kernel]:
-        yield kernels.fold(op, dialect, self.parts, self.state_sorts(op), self.kernel)
+        sorts = self.state_sorts(op)
+        names = {**self._pre_scope(op).variables, "count": Sort.INTEGER, **sorts}
+        yield kernels.fold(op, dialect, self.parts, sorts, _scope(op, names, sorts), self.kernel)
 
     def facts(self, op: Op) -> Iterator[Fact]:
         yield Fact("shape", self.shape_text(op))

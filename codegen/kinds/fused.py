@@ -14,7 +14,7 @@ from codegen.derivative import simplified, substituted
 from codegen.expression import Constant, Expression, Invoke, Node, Variable
 from codegen.kernel_printer import KernelPrinter
 from codegen.kernels import Kernel
-from codegen.kinds import kernels
+from codegen.kinds import elementwise, kernels
 from codegen.kinds.composite import Composite
 from codegen.model import Kind, Op, OperatorCall, calls_in
 from codegen.program import Assign, If, Program, Return
@@ -31,7 +31,7 @@ class Fused(Composite):
 
     def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[Kernel]:
         for value, element in self.elements.items():
-            yield kernels.elementwise(op, dialect, value, (element,), element.text)
+            yield kernels.elementwise(op, dialect, value, (element,), elementwise.scope(op), element.text)
 
     def compute_types(self, op: Op) -> frozenset[str]:
         return FLOATING

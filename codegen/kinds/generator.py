@@ -168,7 +168,7 @@ class Generator(branches.Branching[Expression]):
 
     def kernels(self, op: Op, dialect: type[KernelPrinter]) -> Iterator[Kernel]:
         for value, expression in self.branches.items():
-            yield kernels.generator(op, dialect, value, expression)
+            yield kernels.generator(op, dialect, value, expression, scope(op))
 
     def definitions(self) -> Iterator[tuple[str | None, str]]:
         for value, expression in self.branches.items():

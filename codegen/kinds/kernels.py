@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from codegen import base_types
-from codegen.checking import operand_sort
+from codegen.checking import Scope, operand_sort
 from codegen.dtypes import ResultRule
 from codegen.expression import Ellipsis, Expression, Invoke, Subscript, Variable
 from codegen.intrinsics import RANDOM, Sort
@@ -53,7 +53,12 @@ def is_approximate(expression: Expression) -> bool:
 
 
 def elementwise(
-    op: Op, dialect: type[KernelPrinter], value: str | None, expressions: tuple[Expression, ...], comment: str
+    op: Op,
+    dialect: type[KernelPrinter],
+    value: str | None,
+    expressions: tuple[Expression, ...],
+    scope: Scope,
+    comment: str,
 ) -> Kernel:
     """Returns the kernel of one branch of an elementwise operator, with an expression per result."""
     struct, variant = _names(op, value)
@@ -63,7 +68,7 @@ def elementwise(
     is_copy = len(expressions) == 1 and isinstance(expressions[0].root, Variable)
     if is_copy and operands and operands[0].type == "T":
         return CopyKernel(struct, variant, comment, (), (), position=operands[0].position)
-    printer = dialect(may_be_complex=may_be_complex)
+    printer = dialect(scope.sort, may_be_complex=may_be_complex)
     return ElementwiseKernel(
         struct,
         variant,
@@ -81,7 +86,9 @@ def elementwise(
     )
 
 
-def generator(op: Op, dialect: type[KernelPrinter], value: str | None, expression: Expression) -> GeneratorKernel:
+def generator(
+    op: Op, dialect: type[KernelPrinter], value: str | None, expression: Expression, scope: Scope
+) -> GeneratorKernel:
     """Returns the kernel of one expression of a generator."""
     struct, variant = _names(op, value)
     return GeneratorKernel(
@@ -92,7 +99,7 @@ def generator(op: Op, dialect: type[KernelPrinter], value: str | None, expressio
         (*_settings(op, dialect, [expression]), *_choices(op, [expression])),
         fails=divides(expression),
         approximate=is_approximate(expression),
-        value=dialect().print(expression.root),
+        value=dialect(scope.sort).print(expression.root),
         random=bool(expression.functions & RANDOM.keys()),
         uses_index="index" in expression.names,
         uses_rows=bool(expression.names & {"row", "column"}),
@@ -100,11 +107,16 @@ def generator(op: Op, dialect: type[KernelPrinter], value: str | None, expressio
 
 
 def fold(
-    op: Op, dialect: type[KernelPrinter], parts: Parts, sorts: Mapping[str, Sort], make: type[FoldKernel]
+    op: Op,
+    dialect: type[KernelPrinter],
+    parts: Parts,
+    sorts: Mapping[str, Sort],
+    scope: Scope,
+    make: type[FoldKernel],
 ) -> FoldKernel:
     """Returns the kernel of a fold whose parts have these sorts."""
     struct, variant = _names(op, None)
-    printer = dialect()
+    printer = dialect(scope.sort)
     types = _state_types(op, parts, sorts)
     inner = [*parts.pre.values(), *parts.combine.values()]
     of_parts = [*parts.state.values(), *inner]
@@ -119,7 +131,9 @@ def fold(
             Part(
                 dialect.local(name),
                 types[name],
-                (dialect(op.signature) if sorts[name] is Sort.INTEGER else printer).print(parts.state[name].root),
+                (dialect(gather=op.signature) if sorts[name] is Sort.INTEGER else printer).print(
+                    parts.state[name].root
+                ),
                 printer.print(parts.pre[name].root),
                 printer.print(parts.combine[name].root),
             )
@@ -161,7 +175,7 @@ def gather(op: Op, dialect: type[KernelPrinter], dims: str, source: Expression) 
         dims_argument=op.position(dims),
         index_input=tensors.index(index) if index else -1,
         index_everywhere=any(isinstance(node.position, Ellipsis) for node in indices),
-        source=dialect(op.signature).print(source.root),
+        source=dialect(gather=op.signature).print(source.root),
         uses_place=any(isinstance(n, Variable) and n.name == "i" for n in _outside_subscripts(source, indices)),
         uses_size="size" in source.names,
         uses_ordinal="k" in source.names,

@@ -35,7 +35,7 @@ _COMPILE = (
 _LINK = ("-shared", "-Wl,--no-undefined", "-Wl,-z,now,-z,nodelete", "-Wl,--gc-sections", "-s")
 _EXPORTS = "{ global: oneflow_operator_library; oneflow_open_operator_library; local: *; };\n"
 _FOLDERS = ("runtime", "runtime/include")  # with headers, for all parts
-_CONTENTS = "runtime/generated/library_contents.cpp"
+_CONTENTS = "runtime/generated/library/contents.cpp"
 
 
 @dataclass(frozen=True)

@@ -80,6 +80,16 @@ void check_called(const LibraryContents& contents, const std::string& path) {
   }
 }
 
+// Returns a namespace that a library shares with one that is loaded, by the rules of a language for names, or NULL.
+const char* shared_namespace(const of_operator_library& loaded, const LibraryContents& contents) {
+  if (std::strcmp(loaded.name, contents.name) == 0) return contents.name;
+  for (const of_library_language& each : contents.languages) {
+    const of_library_language* other = of_library_find_language(&loaded, each.language);
+    if (other && std::strcmp(other->name_space, each.name_space) == 0) return each.name_space;
+  }
+  return nullptr;
+}
+
 const of_operator_library& load(const std::string& path) {
   const std::lock_guard lock(mutex);
   for (const LoadedLibrary& each : libraries)
@@ -87,9 +97,9 @@ const of_operator_library& load(const std::string& path) {
   Opened opened(path);
   const LibraryContents& contents = opened.contents();
   for (const LoadedLibrary& each : libraries)
-    if (std::strcmp(each.info.name, contents.name) == 0)
+    if (const char* name = shared_namespace(each.info, contents))
       fail(OF_UNSUPPORTED, "'%s' has operators of the namespace '%s', and so has '%s', which is loaded",
-           printable(path).c_str(), contents.name, printable(each.path).c_str());
+           printable(path).c_str(), name, printable(each.path).c_str());
   check_called(contents, path);
   LoadedLibrary& added = libraries.emplace_back(path);
   added.info = {sizeof(of_operator_library), static_cast<uint32_t>(contents.languages.size()), contents.name,

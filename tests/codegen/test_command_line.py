@@ -155,6 +155,7 @@ EXP = """\
   signature: "exp(Tensor input) -> Tensor"
   summary: e to the power of each element.
   elementwise: "exp(input)"
+  dtype: {accepts: floating}
   oracle: torch.exp
   examples:
     - call: "exp([0.0])"

@@ -112,6 +112,12 @@ def test_sorts_of_index_maps(text: str, sort: Sort) -> None:
             0,
             "'~' is not allowed here: it requires integers: accept integral or bool",
         ),
+        (
+            SCALARS,
+            "(input > 0) / (input < 0)",
+            0,
+            "'/' is not allowed here: both operands are integers or truth values",
+        ),
         (FOLDED, "input % 2", 0, "'%' is not allowed here: a fold cannot report a division by zero"),
         (FOLDED, "fmod(input, 2)", 0, "'fmod' is not allowed here: a fold cannot report a division by zero"),
         (PLACES, "i * 0.5", 4, "expected an integer, got 0.5"),

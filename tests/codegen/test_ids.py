@@ -74,7 +74,7 @@ def test_a_changed_signature_changes_both_ids(before: str, after: str) -> None:
     ("before", "after"),
     [
         ("exp(input)", "exp2(input)"),
-        ("accepts: floating", "accepts: any"),
+        ("accepts: floating", "accepts: any, compute: floating"),
         ("result: promote", "result: same"),
         ("input - scale", "scale - input"),
     ],

@@ -60,6 +60,34 @@ def test_records_get_the_namespace(tmp_path: Path) -> None:
     check_targets(library)
 
 
+def test_derived_gradients_call_the_operators_of_oneflow(tmp_path: Path) -> None:
+    text = GOOD.replace("input + other", "input + 3 * other").replace(
+        "- op: twice",
+        """- op: mul
+  signature: "mul(Tensor input, Tensor other) -> Tensor"
+  summary: Has the name of what derived gradients call.
+  elementwise: "input * other + input"
+  dtype: {accepts: numeric, result: promote}
+
+- op: stated
+  signature: "stated(Tensor input) -> Tensor"
+  summary: States a gradient.
+  elementwise: "input * input"
+  gradient: {why: It calls an operator of the library., input: "mul(grad, input)"}
+  dtype: {accepts: numeric, result: promote}
+
+- op: twice""",
+    )
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "records.yaml").write_text(text, encoding="utf-8")
+    gradients = load_library(tmp_path / "mine", Path(__file__).parents[2]).definitions.gradients
+    names = {
+        function: {called.full_name for called in gradients[f"mine.{function}"].ops["input"].kind.called}
+        for function in ("mul", "stated")
+    }
+    assert names == {"mul": {"add", "mul"}, "stated": {"mine.mul"}}
+
+
 def test_ids_are_those_of_the_names_with_the_namespace(tmp_path: Path) -> None:
     first, second = (read(tmp_path / name, records=GOOD).definitions.ops[0] for name in ("a", "b"))
     assert first.signature_id != second.signature_id
@@ -122,6 +150,12 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
 def test_examples_are_checked_but_not_required(tmp_path: Path) -> None:
     bad = GOOD.replace('call: "add([1.0], [2.0])"', 'call: "add([1.0], [2.0], 3)"')
     assert problems(tmp_path / "bad", bad) == ["14:32: bad.add takes at most 2 positional arguments"]
+
+
+def test_promise_variants_have_names_of_their_own(tmp_path: Path) -> None:
+    both = GOOD + GOOD.replace("twice", "twice_async").partition("- op: add")[0]
+    text = "21:3: 'bad.twice_async' and 'bad.twice' have the same name in Node.js: bad.twiceAsync"
+    assert problems(tmp_path / "bad", both) == [text]
 
 
 def test_folders_without_records(tmp_path: Path) -> None:

@@ -826,3 +826,91 @@ def test_second_derivatives_of_networks() -> None:
 def test_values_without_a_branch_are_refused_while_calls_are_recorded() -> None:
     with pytest.raises(flow.InvalidArgument, match="norm: p must be 'fro', got 'nuc'"):
         flow.norm(leaf([1.0, 2.0]), "nuc")
+
+
+def test_gradients_of_moves_between_devices() -> None:
+    x, y = leaf([1.0, 2.0]), flow.ones(2, dtype="float64", device="far:0").requires_grad_()
+    ((x.to("far:0") * y).to(x) * x).sum().backward()
+    assert (x.grad.tolist(), str(x.grad.device)) == ([2.0, 4.0], "cpu:0")
+    assert (y.grad.tolist(), str(y.grad.device)) == ([1.0, 4.0], "far:0")
+    moved = flow.ones(2).type_as(y)
+    assert (str(moved.device), str(moved.dtype)) == ("far:0", "float64")
+
+
+def calls_in_turn(*results: Any) -> Any:
+    """Returns a function that returns another result at each call."""
+    left = iter(results)
+    return lambda x: next(left)(x)
+
+
+class NumberAsGradient(flow.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: flow.Tensor) -> flow.Tensor:
+        ctx.save_for_backward(None)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, grad: flow.Tensor) -> Any:
+        return 3
+
+
+@pytest.mark.parametrize(
+    ("error", "text", "call"),
+    [
+        (flow.InvalidArgument, "grad: argnums names argument 1 twice",
+         lambda x: flow.grad(flow.mul, argnums=[1, -1])(x, x)),
+        (flow.InvalidArgument, "value_and_grad: argnums must have at least one number",
+         lambda x: flow.value_and_grad(flow.sum, [])),
+        (flow.TypeMismatch, "value_and_grad: argnums must be int or a list of int, got bool",
+         lambda x: flow.value_and_grad(flow.sum, True)),
+        (flow.TypeMismatch, "value_and_grad: argnums[1] must be int, got str",
+         lambda x: flow.value_and_grad(flow.sum, [0, "a"])),
+        (flow.IndexOutOfRange, "value_and_grad: argnums has -2, but there are 1 arguments",
+         lambda x: flow.value_and_grad(flow.sum, -2)(x)),
+        (flow.TypeMismatch, "value_and_grad: a gradient needs a Tensor argument, got float",
+         lambda x: flow.value_and_grad(flow.sum)(3.0)),
+        (flow.TypeMismatch, "value_and_grad: the function must return Tensor, got tuple",
+         lambda x: flow.value_and_grad(lambda each: (each, each))(x)),
+        (flow.TypeMismatch, "vjp: the function must return Tensor or a list of tensors, got None",
+         lambda x: flow.vjp(lambda each: None, x)),
+        (flow.TypeMismatch, "vjp: the function must return Tensor or a list of tensors, got a tuple with int",
+         lambda x: flow.vjp(lambda each: (each, 3), x)),
+        (flow.TypeMismatch, "grad: missing argument inputs", lambda x: flow.grad(x)),
+        (flow.InvalidArgument, "grad: inputs must have at least one tensor", lambda x: flow.grad(x.sum(), [])),
+        (flow.TypeMismatch, "grad: inputs[0] must be Tensor, got None", lambda x: flow.grad(x.sum(), [None])),
+        (flow.TypeMismatch, "backward: tensors[1] must be Tensor, got int",
+         lambda x: flow.autograd.backward([x.sum(), 3])),
+        (flow.TypeMismatch, "backward: grad_tensors[0] must be Tensor or None, got str",
+         lambda x: flow.autograd.backward([x], ["a"])),
+        (flow.TypeMismatch, "jacobian: create_graph must be bool, got str",
+         lambda x: flow.jacobian(flow.sum, x, create_graph="a")),
+        (flow.TypeMismatch, "grad: allow_unused must be bool, got int",
+         lambda x: flow.grad(x.sum(), x, allow_unused=1)),
+        (flow.TypeMismatch, "requires_grad: must be bool, got str", lambda x: setattr(x, "requires_grad", "a")),
+        (flow.TypeMismatch, "set_grad_enabled: mode must be bool, got int", lambda x: flow.set_grad_enabled(1)),
+        (flow.TypeMismatch, "no_grad: function must be callable, got int", lambda x: flow.no_grad()(3)),
+        (flow.TypeMismatch, "NumberAsGradient: backward must return Tensor or None, got int",
+         lambda x: NumberAsGradient.apply(x).sum().backward()),
+        (flow.TypeMismatch, "checkpoint: the function must return Tensor or a list of tensors, got int",
+         lambda x: flow.checkpoint(lambda each: 3, x)),
+        (flow.InvalidArgument, "checkpoint: the function returned 2 tensors, and 1 when it was called again",
+         lambda x: flow.checkpoint(calls_in_turn(lambda a: (a * a, a), lambda a: a * a), x)[0].sum().backward()),
+        (flow.TypeMismatch, "checkpoint: the function must return Tensor or a list of tensors, got None",
+         lambda x: flow.checkpoint(calls_in_turn(lambda a: a * a, lambda a: None), x).sum().backward()),
+    ],
+)  # fmt: skip
+def test_wrong_arguments_of_functions_of_gradients(error: type[flow.Error], text: str, call: Any) -> None:
+    raises(error, text, lambda: call(leaf([1.0, 2.0])))
+
+
+def test_forms_of_what_functions_return() -> None:
+    x = leaf([1.0, 2.0])
+    found = flow.checkpoint(lambda each: [each * each, each], x)
+    assert isinstance(found, list)
+    (found[0].sum() + found[1].sum()).backward()
+    assert x.grad.tolist() == [3, 5]
+    (squares, total), _ = flow.vjp(lambda each: (each * each, each.sum()), flow.ones(2))
+    assert (squares.requires_grad, total.requires_grad) == (False, False)
+    assert flow.hessian(lambda each: flow.tensor(3.0), flow.ones(2)).tolist() == [[0, 0], [0, 0]]
+    assert flow.value_and_grad(lambda a, b: (a * b * b).sum(), argnums=-1)(x, x)[1].tolist() == [2, 8]
+    assert flow.gradcheck(lambda each: each * 2, leaf([]))

@@ -123,6 +123,10 @@ def test_files_that_are_no_libraries_of_operators(folder: Path) -> None:
     os.mkfifo(pipe)
     text = f"load_library: '{pipe}' cannot be loaded: it is not a regular file"
     raises(flow.FileError, text, lambda: flow.load_library(pipe))
+    short = folder / "short.so"
+    short.write_bytes(LIBRARY.read_bytes()[:40000])
+    text = f"load_library: '{short}' cannot be loaded: the file is truncated"
+    raises(flow.FileError, text, lambda: flow.load_library(short))
     other = compiled("int x;", folder / "other.so")
     text = f"load_library: '{other}' is not a library of operators"
     raises(flow.Unsupported, text, lambda: flow.load_library(other))
@@ -332,7 +336,8 @@ def test_graphs_call_operators_of_libraries(tmp_path: Path) -> None:
     assert flow.graph.load(path)(x).allclose(expected)
     program = f"import oneflow_py as flow; flow.graph.load({str(path)!r})"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
-    assert "my_ops." in done.stderr.splitlines()[-1]
+    text = "this library has no operator 'my_ops.double_add'; if a library of operators has it, load that first"
+    assert done.stderr.splitlines()[-1].endswith(text)
     program = f"import oneflow_py as flow; flow.load_library({str(LIBRARY)!r}); flow.graph.load({str(path)!r})"
     subprocess.run([sys.executable, "-c", program], check=True)
 
@@ -375,6 +380,93 @@ def test_what_the_command_writes(tmp_path: Path) -> None:
     halves: Any = flow.load_library(tmp_path / "out" / "halves.so")
     assert halves.half(flow.ones(2)).tolist() == [0.5, 0.5]
     assert halves.half.__module__ == "oneflow_py.ops.halves"
+
+
+MIXED = """
+- namespace: maps
+- op: mixed
+  signature: "mixed(Tensor input, Tensor other) -> Tensor"
+  summary: Calls functions of numbers with truth values.
+  elementwise: "maximum(input > 0, other) + (input < other) // 2 + (input != other) ** other"
+  dtype: {accepts: any, result: promote}
+
+- op: add
+  signature: "add(Tensor input, Tensor other) -> Tensor"
+  summary: Has the name of an operator of oneflow, which derived gradients call.
+  elementwise: "input * other + input ** 3"
+  dtype: {accepts: floating, result: promote}
+
+- op: clipped
+  signature: "clipped(Tensor input, Tensor mask) -> Tensor"
+  summary: Computes with truth values.
+  elementwise: |
+    input * input * ((input > 0) - (mask + 1)) if input > -1 and not input > 1 or mask & (input > 0) else 3 * input
+  dtype: {accepts: {input: floating, mask: bool}, result: same}
+
+- op: distances
+  signature: "distances(int count) -> Tensor"
+  summary: Calls functions of numbers with positions.
+  generator: {sizes: "[count, count]", value: "maximum(row, column) % 3 + abs(row - column)"}
+  dtype: {result: int64}
+
+- op: highest_position
+  signature: "highest_position(Tensor input, dim dim) -> Tensor"
+  summary: Calls a function of numbers with a position in a fold.
+  reduction:
+    dims: dim
+    state: {total: "0"}
+    pre: {total: "maximum(index, input)"}
+    combine: {total: "maximum(a.total, b.total)"}
+    post: "maximum(total, count)"
+  dtype: {accepts: numeric, result: same}
+  gradient: {why: It is not needed., input: none}
+
+- op: every_nth
+  signature: "every_nth(Tensor input, dim dim, int n) -> Tensor"
+  summary: Divides a position.
+  gather: {dims: dim, source: "i // n"}
+  dtype: {accepts: any, result: same}
+
+- op: turned
+  signature: "turned(Tensor(a) input) -> Tensor(a)"
+  summary: Swaps the first two dimensions.
+  view: "swap(input, 0, 1)"
+"""
+
+
+def test_expressions_of_numbers_positions_and_truth_values(folder: Path) -> None:
+    """The namespace is also the name of a file that the generator writes."""
+    build_module.build(write(folder / "mixed", MIXED), folder, ROOT, compiler())
+    maps: Any = flow.load_library(folder / "maps.so")
+    for dtype in ("float32", "int32"):
+        found = maps.mixed(flow.tensor([3, -1, 2]).to(dtype=dtype), flow.tensor([1, 0, 2]).to(dtype=dtype))
+        assert found.tolist() == [2, 1, 2]
+        assert maps.highest_position(flow.tensor([1, 5, 0]).to(dtype=dtype), 0).item() == 5
+    mask = flow.tensor([True, False, False, True])
+    for device in ("cpu:0", "far:0"):
+        points = flow.tensor([-1.3, -0.4, 0.3, 1.7], dtype="float64", device=device).requires_grad_()
+        given = mask.to(device)
+        value = lambda x, given=given: maps.add(maps.clipped(x, given), x)  # noqa: E731
+        slope = lambda x, value=value: flow.grad(value(x).sum(), x, create_graph=True)[0]  # noqa: E731
+        assert flow.gradcheck(value, points)
+        assert flow.gradcheck(slope, points)
+    assert maps.distances(3).tolist() == [[0, 2, 4], [2, 1, 3], [4, 3, 2]]
+    assert maps.turned(flow.zeros(2, 3)).shape == (3, 2)
+    x = flow.arange(4)
+    assert maps.every_nth(x, 0, 2).tolist() == [0, 0, 1, 1]
+    raises(flow.InvalidArgument, "maps.every_nth: division by zero", lambda: maps.every_nth(x, 0, 0))
+    text = "maps.every_nth: index -1 is out of range for dimension 0 of size 4"
+    raises(flow.IndexOutOfRange, text, lambda: maps.every_nth(x, 0, -1))
+
+
+def test_namespaces_differ_in_every_language(folder: Path) -> None:
+    for name in ("my_1", "my1"):
+        build_module.build(write(folder / name, GOOD), folder, ROOT, compiler())
+    flow.load_library(folder / "my1.so")
+    text = f"load_library: '{folder}/my_1.so' has operators of the namespace '"
+    with pytest.raises(flow.Unsupported) as caught:
+        flow.load_library(folder / "my_1.so")
+    assert str(caught.value).startswith(text)
 
 
 def test_nothing_is_written_for_bad_records(tmp_path: Path) -> None:

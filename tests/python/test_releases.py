@@ -68,11 +68,11 @@ LATER = "; oneflow 99.1.0 wrote the file, and this is version " + flow.__version
     ("old", "new", "says"),
     [
         ("graph 1", "graph 2", "it is not a graph of version 1"),
-        ("relu", "rely", "line 2 of the graph: this library has no operator 'rely' at ''"),
+        ("relu", "rely", "line 2 of the graph: this library has no operator 'rely'"),
         (
             "relu(Tensor input)",
             "relu(Tensor input, float top=6.0)",
-            "line 2 of the graph: operator 'relu' has another signature here: relu(Tensor input) -> Tensor at ''",
+            "line 2 of the graph: operator 'relu' has another signature here: relu(Tensor input) -> Tensor",
         ),
     ],
 )

@@ -394,8 +394,8 @@ export interface FunctionContext {
   /** Whether each argument requires a gradient. */
   readonly needsInputGrad: readonly boolean[];
   /** Keeps tensors, which must not be changed in place before `backward` reads them. */
-  saveForBackward(...tensors: Tensor[]): void;
-  /** The kept tensors. */
+  saveForBackward(...tensors: (Tensor | null)[]): void;
+  /** The kept tensors; null stays null. */
   readonly savedTensors: Tensor[];
   [name: string]: any;
 }

@@ -44,7 +44,9 @@ void release_elsewhere(flow::Tensor input) {
 }
 
 void fail(int64_t status) {
-  if (status < 0) throw std::runtime_error("of C++");
+  if (status == -1) throw std::runtime_error("of C++");
+  if (status == -2) throw std::bad_alloc();
+  if (status < 0) throw status;
   flow::check(of_fail(static_cast<of_status>(status), "fail: on purpose"));
 }
 

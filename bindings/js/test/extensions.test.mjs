@@ -184,6 +184,8 @@ describe('errors', () => {
 
   it('makes errors of other exceptions', () => {
     assert.throws(() => extension.fail(-1), {message: 'of C++'});
+    fails(() => extension.fail(-2), 'OutOfMemory', /^the host is out of memory$/);
+    assert.throws(() => extension.fail(-3), {message: 'an exception of C++ that is not a std::exception'});
   });
 
   it('leaves what callbacks throw as it is', () => {

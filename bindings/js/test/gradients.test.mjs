@@ -131,6 +131,59 @@ test('gradients of functions', () => {
   assert.deepEqual(flow.grad((a) => sum(flow.grad((b) => sum(b.mul(b).mul(b)))(a)))(x).toArray(), [6, 12]);
 });
 
+test('wrong arguments of functions of gradients', () => {
+  const x = () => leaf(1, 2);
+  const inTurn = (...results) => (each) => results.shift()(each);
+  const squares = (a) => a.mul(a);
+  class NumberAsGradient extends flow.autograd.Function {
+    static forward(context, each) {
+      context.saveForBackward(null);
+      return each.mul(2);
+    }
+
+    static backward() {
+      return 0;
+    }
+  }
+  const ofTwo = (options) => flow.valueAndGrad((a, b) => sum(a.mul(b)), options)(x(), x());
+  const cases = [
+    ['InvalidArgument', 'grad: argnums names argument 1 twice',
+      () => flow.grad((a, b) => sum(a.mul(b)), {argnums: [1, -1]})(x(), x())],
+    ['InvalidArgument', 'valueAndGrad: argnums must have at least one number', () => ofTwo({argnums: []})],
+    ['TypeMismatch', 'valueAndGrad: argnums must be integer or array of integers, got boolean',
+      () => ofTwo({argnums: true})],
+    ['TypeMismatch', 'valueAndGrad: argnums[1] must be integer, got string', () => ofTwo({argnums: [0, 'a']})],
+    ['IndexOutOfRange', 'valueAndGrad: argnums has -3, but there are 2 arguments', () => ofTwo({argnums: -3})],
+    ['TypeMismatch', 'valueAndGrad: a gradient needs a Tensor argument, got number', () => flow.valueAndGrad(sum)(3)],
+    ['TypeMismatch', 'valueAndGrad: fn must return Tensor, got array', () => flow.valueAndGrad((a) => [a, a])(x())],
+    ['TypeMismatch', 'vjp: fn must return Tensor or array of Tensors, got null', () => flow.vjp(() => null, x())],
+    ['TypeMismatch', 'vjp: fn must return Tensor or array of Tensors, got an array with number',
+      () => flow.vjp((a) => [a, 3], x())],
+    ['InvalidArgument', 'grad: inputs must have at least one tensor', () => flow.grad(sum(x()), [])],
+    ['TypeMismatch', 'grad: inputs[0] must be Tensor, got null', () => flow.grad(sum(x()), [null])],
+    ['TypeMismatch', 'backward: tensors[1] must be Tensor, got number', () => flow.autograd.backward([sum(x()), 3])],
+    ['TypeMismatch', 'backward: gradTensors[0] must be Tensor or null, got string',
+      () => flow.autograd.backward([x()], {gradTensors: ['a']})],
+    ['TypeMismatch', 'jacobian: createGraph must be boolean, got string',
+      () => flow.jacobian(squares, x(), {createGraph: 'a'})],
+    ['TypeMismatch', 'grad: allowUnused must be boolean, got number',
+      () => flow.grad(sum(x()), x(), {allowUnused: 1})],
+    ['TypeMismatch', 'NumberAsGradient: backward must return Tensor or null, got number',
+      () => sum(NumberAsGradient.apply(x())).backward()],
+    ['TypeMismatch', 'checkpoint: fn must return Tensor or array of Tensors, got number',
+      () => flow.checkpoint(() => 3, x())],
+    ['InvalidArgument', 'checkpoint: fn returned 2 tensors, and 1 when it was called again',
+      () => sum(flow.checkpoint(inTurn((a) => [a.mul(a), a], squares), x())[0]).backward()],
+    ['TypeMismatch', 'checkpoint: fn must return Tensor or array of Tensors, got null',
+      () => sum(flow.checkpoint(inTurn(squares, () => null), x())).backward()],
+  ];
+  for (const [code, message, call] of cases) assert.throws(call, {code, message});
+  const [results] = flow.vjp((a) => [a.mul(a), sum(a)], flow.ones([2]));
+  assert.deepEqual(results.map((each) => each.requiresGrad), [false, false]);
+  assert.deepEqual(flow.hessian(() => flow.tensor(3), flow.ones([2])).toArray(), [[0, 0], [0, 0]]);
+  assert.deepEqual(ofTwo({argnums: -1})[1].toArray(), [1, 2]);
+});
+
 test('nested derivatives', () => {
   const five = flow.tensor(5, {dtype: 'float64'});
   const ones = flow.ones([], {dtype: 'float64'});

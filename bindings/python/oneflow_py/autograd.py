@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -25,8 +26,9 @@ class set_grad_enabled:
     """Switches recording on or off: at once, and back at the end of a `with` block."""
 
     def __init__(self, mode: bool) -> None:
+        _flags("set_grad_enabled", mode=mode)
         self._before = native.is_grad_enabled()
-        self._mode = bool(mode)
+        self._mode = mode
         native._set_grad_enabled(self._mode)
 
     def __enter__(self) -> None:
@@ -38,7 +40,7 @@ class set_grad_enabled:
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Returns a function whose calls run in this mode."""
         native._set_grad_enabled(self._before)
-        return _in_mode(function, self._mode)
+        return _in_mode("set_grad_enabled", function, self._mode)
 
 
 class _Mode:
@@ -58,7 +60,7 @@ class _Mode:
 
     def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """Returns a function whose calls run in this mode."""
-        return _in_mode(function, self.recording)
+        return _in_mode(type(self).__name__, function, self.recording)
 
 
 class no_grad(_Mode):
@@ -75,7 +77,9 @@ class inference_mode(no_grad):
     """Calls in it are not recorded; the same as `no_grad`."""
 
 
-def _in_mode(function: Callable[..., Any], recording: bool) -> Callable[..., Any]:
+def _in_mode(caller: str, function: Callable[..., Any], recording: bool) -> Callable[..., Any]:
+    _callable(caller, function)
+
     @functools.wraps(function)
     def wrapper(*args: Any, **keywords: Any) -> Any:
         before = native.is_grad_enabled()
@@ -91,33 +95,62 @@ def _in_mode(function: Callable[..., Any], recording: bool) -> Callable[..., Any
 # ------------------------------------------------------------------------------------------------ gradients
 
 
-def _as_list(name: str, value: object) -> list[Any]:
-    items = [value] if isinstance(value, Tensor) or value is None else value
-    if not isinstance(items, (list, tuple)) or not all(isinstance(each, Tensor) or each is None for each in items):
-        raise TypeMismatch(f"{name} must be Tensor or a list of tensors, got {type(value).__name__}")
-    return list(items)
+def _as_list(caller: str, name: str, value: object, *, optional: bool = False) -> list[Any]:
+    """Returns a tensor or a list of tensors as a list. With `optional`, items may be None."""
+    if isinstance(value, Tensor):
+        return [value]
+    if not isinstance(value, (list, tuple)):
+        raise TypeMismatch(f"{caller}: {name} must be Tensor or a list of tensors, got {native._type_name(value)}")
+    for i, each in enumerate(value):
+        if not isinstance(each, Tensor) and not (optional and each is None):
+            expected = "Tensor or None" if optional else "Tensor"
+            raise TypeMismatch(f"{caller}: {name}[{i}] must be {expected}, got {native._type_name(each)}")
+    return list(value)
 
 
 def _inputs(caller: str, value: object) -> list[Tensor]:
     """Returns a tensor or a list of tensors as a list."""
-    found = _as_list(f"{caller}: inputs", value)
+    found = _as_list(caller, "inputs", value)
     if not found:
         raise InvalidArgument(f"{caller}: inputs must have at least one tensor")
-    for each in found:
-        if not isinstance(each, Tensor):
-            raise TypeMismatch(f"{caller}: inputs must be Tensor or a list of tensors, got NoneType")
     return found
+
+
+def _flags(caller: str, **values: object) -> None:
+    for name, value in values.items():
+        if not isinstance(value, bool):
+            raise TypeMismatch(f"{caller}: {name} must be bool, got {native._type_name(value)}")
 
 
 def _callable(caller: str, function: Any) -> None:
     if not callable(function):
-        raise TypeMismatch(f"{caller}: function must be callable, got {type(function).__name__}")
+        raise TypeMismatch(f"{caller}: function must be callable, got {native._type_name(function)}")
 
 
 def _value(caller: str, value: object) -> Tensor:
     if not isinstance(value, Tensor):
-        raise TypeMismatch(f"{caller}: the function must return Tensor, got {type(value).__name__}")
+        raise TypeMismatch(f"{caller}: the function must return Tensor, got {native._type_name(value)}")
     return value
+
+
+def _values(caller: str, value: object) -> list[Tensor]:
+    """Returns what a function returned, one tensor or several, as a list."""
+    is_list = isinstance(value, (list, tuple))
+    items = list(value) if isinstance(value, (list, tuple)) else [value]
+    for each in items:
+        if not isinstance(each, Tensor):
+            found = (
+                f"a {native._type_name(value)} with {native._type_name(each)}" if is_list else native._type_name(value)
+            )
+            raise TypeMismatch(f"{caller}: the function must return Tensor or a list of tensors, got {found}")
+    return items
+
+
+def _like(value: Any, items: list[Any]) -> Any:
+    """Returns what a function returned, one value or several in a list or tuple, with other values."""
+    if isinstance(value, (list, tuple)):
+        return items if isinstance(value, list) else getattr(type(value), "_make", tuple)(items)
+    return items[0]
 
 
 def backward(
@@ -130,20 +163,24 @@ def backward(
 
     `grad_tensors` are the gradients of the tensors, 1 by default.
     """
-    outputs = _as_list("tensors", tensors)
-    grads = _grads("grad_tensors", grad_tensors, outputs)
-    native._backward(outputs, grads, None, _retains(retain_graph, create_graph), create_graph)
+    outputs = _as_list("backward", "tensors", tensors)
+    grads = _grads("backward", "grad_tensors", grad_tensors, outputs)
+    retains = _retains("backward", retain_graph, create_graph)
+    native._backward(outputs, grads, None, retains, create_graph)
 
 
-def _grads(name: str, grads: Any, outputs: list[Any]) -> list[Any]:
-    found = [None] * len(outputs) if grads is None else _as_list(name, grads)
+def _grads(caller: str, name: str, grads: Any, outputs: list[Any]) -> list[Any]:
+    found = [None] * len(outputs) if grads is None else _as_list(caller, name, grads, optional=True)
     if len(found) != len(outputs):
-        raise InvalidArgument(f"{name} must have a gradient for each of {len(outputs)} tensors, got {len(found)}")
+        counts = f"{len(outputs)} tensors, got {len(found)}"
+        raise InvalidArgument(f"{caller}: {name} must have a gradient for each of {counts}")
     return found
 
 
-def _retains(retain_graph: bool | None, create_graph: bool) -> bool:
-    return create_graph if retain_graph is None else bool(retain_graph)
+def _retains(caller: str, retain_graph: bool | None, create_graph: bool) -> bool:
+    retains = create_graph if retain_graph is None else retain_graph
+    _flags(caller, retain_graph=retains, create_graph=create_graph)
+    return retains
 
 
 def grad(
@@ -163,13 +200,14 @@ def grad(
     Raises InvalidArgument for an input that the outputs do not depend on, unless `allow_unused`: it then has None.
     """
     if callable(outputs):
-        function = value_and_grad(outputs, argnums=argnums)
+        function = _with_gradient("grad", outputs, argnums)
         return functools.wraps(outputs)(lambda *args, **keywords: function(*args, **keywords)[1])
     if inputs is None:
-        raise InvalidArgument("grad: missing argument inputs (Tensor or a list of tensors)")
-    tensors, wanted = _as_list("outputs", outputs), _as_list("inputs", inputs)
-    grads = _grads("grad_outputs", grad_outputs, tensors)
-    found = native._backward(tensors, grads, wanted, _retains(retain_graph, create_graph), create_graph)
+        raise TypeMismatch("grad: missing argument inputs")
+    tensors, wanted = _as_list("grad", "outputs", outputs), _inputs("grad", inputs)
+    grads = _grads("grad", "grad_outputs", grad_outputs, tensors)
+    _flags("grad", allow_unused=allow_unused)
+    found = native._backward(tensors, grads, wanted, _retains("grad", retain_graph, create_graph), create_graph)
     if not allow_unused:
         for position, each in enumerate(found):
             if each is None:
@@ -185,38 +223,64 @@ def value_and_grad(function: Callable[..., Any], argnums: int | Sequence[int] = 
     The value must be a tensor with one element. Several numbers give a tuple of gradients. Both are recorded if the
     function depends on a tensor that requires a gradient.
     """
-    _callable("value_and_grad", function)
-    numbers = (argnums,) if isinstance(argnums, int) else argnums
-    if not isinstance(numbers, (tuple, list)) or not all(isinstance(each, int) for each in numbers):
-        raise TypeMismatch(f"value_and_grad: argnums must be int or a list of int, got {type(argnums).__name__}")
+    return _with_gradient("value_and_grad", function, argnums)
+
+
+def _with_gradient(caller: str, function: Callable[..., Any], argnums: object) -> Callable[..., Any]:
+    _callable(caller, function)
+    numbers = _argument_numbers(caller, argnums)
 
     @functools.wraps(function)
     def wrapper(*args: Any, **keywords: Any) -> Any:
-        for number in numbers:
-            if not -len(args) <= number < len(args):
-                raise IndexOutOfRange(f"value_and_grad: argnums has {number}, but there are {len(args)} arguments")
+        positions = _positions(caller, numbers, len(args))
         is_recording = native.is_grad_enabled()
         with enable_grad():
-            inputs = [_variable(args[number], is_recording) for number in numbers]
+            inputs = [_variable(caller, args[position], is_recording) for position in positions]
             given = list(args)
-            for number, variable in zip(numbers, inputs, strict=True):
-                given[number] = variable
-            value = function(*given, **keywords)
+            for position, variable in zip(positions, inputs, strict=True):
+                given[position] = variable
+            value = _value(caller, function(*given, **keywords))
             records = is_recording and native._depends_on_others([value], inputs)
             found = native._backward([value], [None], inputs, records, records)
         grads = _or_zeros(inputs, found)
-        return value if records else value.detach(), grads[0] if isinstance(argnums, int) else grads
+        return value if records else value.detach(), grads if isinstance(argnums, (list, tuple)) else grads[0]
 
     return wrapper
 
 
-def _variable(value: Tensor, keeps_history: bool) -> Tensor:
+def _argument_numbers(caller: str, argnums: Any) -> list[int]:
+    """Returns a number or a list of numbers as a list."""
+    is_list = isinstance(argnums, (list, tuple))
+    found = []
+    for i, each in enumerate(argnums if is_list else (argnums,)):
+        if isinstance(each, bool) or not hasattr(type(each), "__index__") or isinstance(each, Tensor):
+            expected = f"argnums[{i}] must be int" if is_list else "argnums must be int or a list of int"
+            raise TypeMismatch(f"{caller}: {expected}, got {native._type_name(each)}")
+        found.append(operator.index(each))
+    if not found:
+        raise InvalidArgument(f"{caller}: argnums must have at least one number")
+    return found
+
+
+def _positions(caller: str, numbers: list[int], count: int) -> list[int]:
+    """Returns the positions of arguments, of which there are `count`; negative numbers count from the end."""
+    found: list[int] = []
+    for number in numbers:
+        if not -count <= number < count:
+            raise IndexOutOfRange(f"{caller}: argnums has {number}, but there are {count} arguments")
+        if number % count in found:
+            raise InvalidArgument(f"{caller}: argnums names argument {number % count} twice")
+        found.append(number % count)
+    return found
+
+
+def _variable(caller: str, value: Tensor, keeps_history: bool) -> Tensor:
     """Returns a tensor over the same memory, whose gradient is not that of `value` itself.
 
     With `keeps_history`, it depends on `value`.
     """
     if not isinstance(value, Tensor):
-        raise TypeMismatch(f"a gradient needs a Tensor argument, got {type(value).__name__}")
+        raise TypeMismatch(f"{caller}: a gradient needs a Tensor argument, got {native._type_name(value)}")
     return native._independent_variable(value, keeps_history)
 
 
@@ -228,20 +292,20 @@ def vjp(function: Callable[..., Any], *inputs: Tensor) -> tuple[Any, Callable[..
     """Returns the value of `function(*inputs)`, and a function from a gradient of the value to those of the inputs."""
     _callable("vjp", function)
     is_recording = native.is_grad_enabled()
-    variables = [_variable(each, is_recording) for each in inputs]
+    variables = [_variable("vjp", each, is_recording) for each in inputs]
     with enable_grad():
         value = function(*variables)
-    outputs = _as_list("the value", value)
+    outputs = _values("vjp", value)
     records = is_recording and native._depends_on_others(outputs, variables)
 
     def pull(gradient: Any = None) -> Any:
-        given = _grads("gradient", gradient, outputs)
+        given = _grads("vjp", "gradient", gradient, outputs)
         is_variable = records or any(each is not None and each.requires_grad for each in given)
         found = native._backward(outputs, given, variables, True, is_variable and native.is_grad_enabled())
         grads = _or_zeros(variables, found)
         return grads[0] if len(grads) == 1 else grads
 
-    return (value.detach() if isinstance(value, Tensor) and not records else value), pull
+    return value if records else _like(value, [each.detach() for each in outputs]), pull
 
 
 def jacobian(function: Callable[..., Tensor], inputs: Tensor | Sequence[Tensor], create_graph: bool = False) -> Any:
@@ -251,7 +315,8 @@ def jacobian(function: Callable[..., Tensor], inputs: Tensor | Sequence[Tensor],
     """
     _callable("jacobian", function)
     single = isinstance(inputs, Tensor)
-    variables = [_variable(each, create_graph) for each in _inputs("jacobian", inputs)]
+    _flags("jacobian", create_graph=create_graph)
+    variables = [_variable("jacobian", each, create_graph) for each in _inputs("jacobian", inputs)]
     with enable_grad():
         value = _value("jacobian", function(*variables))
         rows: list[list[Tensor]] = [[] for _ in variables]
@@ -274,6 +339,7 @@ def hessian(function: Callable[..., Tensor], inputs: Tensor | Sequence[Tensor], 
     single = isinstance(inputs, Tensor)
     _callable("hessian", function)
     given = _inputs("hessian", inputs)
+    _flags("hessian", create_graph=create_graph)
 
     def first(position: int) -> Callable[..., Tensor]:
         def gradient(*args: Tensor) -> Tensor:
@@ -281,6 +347,8 @@ def hessian(function: Callable[..., Tensor], inputs: Tensor | Sequence[Tensor], 
             if value.numel() != 1:
                 raise ShapeError(f"hessian: the function must return one element, got shape {list(value.shape)}")
             x = args[position]
+            if not value.requires_grad:
+                return native.zeros_like(x)
             return _or_zeros([x], native._backward([value], [None], [x], True, True))[0]
 
         return gradient
@@ -304,7 +372,7 @@ class Context:
         """Keeps tensors, which must not be changed in place before `backward` reads them."""
         for each in tensors:
             if not isinstance(each, Tensor) and each is not None:
-                raise TypeMismatch(f"save_for_backward: tensors must be Tensor or None, got {type(each).__name__}")
+                raise TypeMismatch(f"save_for_backward: tensors must be Tensor or None, got {native._type_name(each)}")
         self._saved = [(each, each._version if each is not None else 0) for each in tensors]
 
     @property
@@ -332,7 +400,7 @@ class Function:
 
     @staticmethod
     def forward(ctx: Context, *args: Any) -> Any:
-        """Returns the result: a tensor, or a tuple of which the tensors have gradients."""
+        """Returns the result: a tensor, or a tuple or list of which the tensors have gradients."""
         raise Unsupported("a Function must define forward")
 
     @staticmethod
@@ -343,13 +411,15 @@ class Function:
     @classmethod
     def apply(cls, *args: Any) -> Any:
         """Calls `forward`, and records the call."""
+        if cls.forward is Function.forward:
+            raise Unsupported(f"{cls.__name__}: a Function must define forward")
         context = Context()
         positions = [i for i, each in enumerate(args) if isinstance(each, Tensor)]
         inputs = [args[i] for i in positions]
         context.needs_input_grad = tuple(isinstance(each, Tensor) and each.requires_grad for each in args)
         with no_grad():
             results = cls.forward(context, *args)
-        outputs = list(results) if isinstance(results, tuple) else [results]
+        outputs = list(results) if isinstance(results, (tuple, list)) else [results]
         # An argument that is returned becomes another tensor, whose history is this call.
         outputs = [
             native.as_strided(each.detach(), each.shape, each.stride(), each.storage_offset())
@@ -360,17 +430,23 @@ class Function:
         differentiable = [each for each in outputs if isinstance(each, Tensor) and id(each) not in context._constant]
 
         def backward(grads: list[Tensor], wanted: list[bool]) -> list[Tensor | None]:
+            if cls.backward is Function.backward:
+                raise Unsupported(f"{cls.__name__}: a Function must define backward")
             found = cls.backward(context, *grads)
-            gradients = list(found) if isinstance(found, tuple) else [found]
+            gradients = list(found) if isinstance(found, (tuple, list)) else [found]
             if len(gradients) != len(args):
                 raise InvalidArgument(
                     f"{cls.__name__}: backward must return a gradient or None for each of {len(args)} arguments, "
                     f"got {len(gradients)}"
                 )
+            for each in (gradients[i] for i in positions):
+                if not isinstance(each, Tensor) and each is not None:
+                    got = native._type_name(each)
+                    raise TypeMismatch(f"{cls.__name__}: backward must return Tensor or None, got {got}")
             return [gradients[i] for i in positions]
 
         native._record_function(cls.__name__, inputs, differentiable, backward)
-        return tuple(outputs) if isinstance(results, tuple) else outputs[0]
+        return _like(results, outputs)
 
 
 @contextlib.contextmanager
@@ -389,7 +465,9 @@ class _Checkpoint(Function):
     def forward(ctx: Any, *args: Any) -> Any:
         ctx.function, *ctx.inputs = args
         ctx.random_state = native.get_rng_state()
-        return ctx.function(*ctx.inputs)
+        results = ctx.function(*ctx.inputs)
+        ctx.count = len(_values("checkpoint", results))
+        return results
 
     @staticmethod
     def backward(ctx: Any, *grads: Tensor) -> Any:
@@ -400,7 +478,10 @@ class _Checkpoint(Function):
             inputs = [variable_of(each) if own else each for each, own in zip(ctx.inputs, wanted, strict=True)]
             with enable_grad(), _random_state(ctx.random_state):
                 results = ctx.function(*inputs)
-            outputs = list(results) if isinstance(results, tuple) else [results]
+            outputs = _values("checkpoint", results)
+            if len(outputs) != ctx.count:
+                counts = f"{ctx.count} tensors, and {len(outputs)} when it was called again"
+                raise InvalidArgument(f"checkpoint: the function returned {counts}")
             kept = [i for i, each in enumerate(outputs) if each.requires_grad]
             variables = [each for each, own in zip(inputs, wanted, strict=True) if own]
             return variables, [outputs[i] for i in kept], [grads[i] for i in kept]
@@ -461,17 +542,17 @@ def gradcheck(
     _callable("gradcheck", function)
     for name, number in (("eps", eps), ("atol", atol), ("rtol", rtol)):
         if not isinstance(number, (int, float)):
-            raise TypeMismatch(f"gradcheck: {name} must be float, got {type(number).__name__}")
+            raise TypeMismatch(f"gradcheck: {name} must be float, got {native._type_name(number)}")
     given = _inputs("gradcheck", inputs)
     for i, each in enumerate(given):
         if each.requires_grad and str(each.dtype) != "float64":
             raise TypeMismatch(f"gradcheck: input {i} must be float64 for accurate differences, got {each.dtype}")
-    wanted = [i for i, each in enumerate(given) if each.requires_grad]
+    wanted = [i for i, each in enumerate(given) if each.requires_grad and each.numel() > 0]
     with enable_grad():
-        outputs = _as_list("the result", function(*given))
+        outputs = _values("gradcheck", function(*given))
     for k in range(len(outputs)):
         for i in wanted:
-            found = jacobian(lambda *args, k=k: _as_list("the result", function(*args))[k], given)[i]
+            found = jacobian(lambda *args, k=k: _values("gradcheck", function(*args))[k], given)[i]
             expected = _differences(function, given, i, k, eps)
             difference = native.abs(native.reshape(found, expected.shape) - expected)
             if not bool(native.all(difference <= atol + rtol * native.abs(expected))):
@@ -495,7 +576,7 @@ def _differences(function: Callable[..., Any], given: list[Tensor], i: int, k: i
             flat[j] = flat[j] + step
             with enable_grad():  # the function may compute gradients itself
                 leaves = [new.requires_grad_(old.requires_grad) for new, old in zip(moved, given, strict=True)]
-                value = _as_list("the result", function(*leaves))[k]
+                value = _values("gradcheck", function(*leaves))[k]
             values.append(native.reshape(value.detach(), [-1]))
         columns.append((values[0] - values[1]) / (2 * eps))
     return native.stack(columns, 1)

@@ -159,6 +159,9 @@ class ExtensionsTest < Minitest::Test
 
   def test_other_exceptions
     assert_fails(RuntimeError, "of C++") { Extension.fail(-1) }
+    assert_fails(OneFlow::OutOfMemory, "the host is out of memory") { Extension.fail(-2) }
+    assert_fails(RuntimeError, "an exception of C++ that is not a std::exception") { Extension.fail(-3) }
+    assert_equal 0, Extension.live_guards
     assert_fails(OneFlow::Unsupported, /\Athis extension was built for a later version of oneflow-rb than /) do
       Extension.accept_older
     end

@@ -158,6 +158,77 @@ class GradientsTest < OneFlowTest
     assert_equal [[6.0, 0.0], [0.0, 12.0]], OneFlow.hessian(x) { |a| (a * a * a).sum }.to_a
   end
 
+  def in_turn(*results) = ->(each) { results.shift.call(each) }
+
+  # A function whose gradient is not a tensor.
+  class NumberAsGradient < OneFlow::Autograd::Function
+    def self.forward(context, input)
+      context.save_for_backward(nil)
+      input * 2
+    end
+
+    def self.backward(_context, _grad) = false
+  end
+
+  # Returns wrong calls, with the texts of their errors.
+  def wrong_calls(leaf, squares)
+    product = ->(a, b) { (a * b).sum }
+    {
+      "grad: argnums names argument 1 twice" => -> { OneFlow.grad(argnums: [1, -1], &product).call(leaf, leaf) },
+      "value_and_grad: argnums must have at least one number" => -> { OneFlow.value_and_grad(argnums: [], &squares) },
+      "value_and_grad: argnums must be Integer or Array of Integers, got bool" =>
+        -> { OneFlow.value_and_grad(argnums: true, &squares) },
+      "value_and_grad: argnums[1] must be Integer, got String" =>
+        -> { OneFlow.value_and_grad(argnums: [0, "a"], &squares) },
+      "value_and_grad: argnums has -2, but there are 1 arguments" =>
+        -> { OneFlow.value_and_grad(argnums: -2, &squares).call(leaf) },
+      "value_and_grad: a gradient needs a Tensor argument, got Float" =>
+        -> { OneFlow.value_and_grad(&squares).call(3.0) },
+      "value_and_grad: the block must return Tensor, got Array" => lambda {
+                                                                     OneFlow.value_and_grad do |a|
+                                                                       [a, a]
+                                                                     end.call(leaf)
+                                                                   },
+      "value_and_grad: missing block" => -> { OneFlow.value_and_grad },
+      "vjp: the block must return Tensor or Array of Tensors, got nil" => -> { OneFlow.vjp(leaf) { nil } },
+      "vjp: the block must return Tensor or Array of Tensors, got an Array with Integer" =>
+        -> { OneFlow.vjp(leaf) { |a| [a, 3] } },
+      "grad: inputs must have at least one tensor" => -> { OneFlow.grad(leaf.sum, []) },
+      "grad: inputs[0] must be Tensor, got nil" => -> { OneFlow.grad(leaf.sum, [nil]) },
+      "backward: tensors[1] must be Tensor, got Integer" => -> { OneFlow::Autograd.backward([leaf.sum, 3]) },
+      "backward: grad_tensors[0] must be Tensor or nil, got String" =>
+        -> { OneFlow::Autograd.backward([leaf], grad_tensors: ["a"]) },
+      "jacobian: create_graph must be bool, got String" =>
+        -> { OneFlow.jacobian(leaf, create_graph: "a", &squares) },
+      "requires_grad=: requires_grad must be bool, got String" => -> { leaf.requires_grad = "a" },
+      "grad_enabled=: enabled must be bool, got Integer" => -> { OneFlow.grad_enabled = 1 },
+      "grad: allow_unused must be bool, got Integer" => -> { OneFlow.grad(leaf.sum, leaf, allow_unused: 1) },
+      "#{NumberAsGradient}: backward must return Tensor or nil, got bool" =>
+        -> { NumberAsGradient.apply(leaf).sum.backward },
+      "checkpoint: the block must return Tensor or Array of Tensors, got Integer" =>
+        -> { OneFlow.checkpoint(leaf) { 3 } },
+      "checkpoint: the block returned 2 tensors, and 1 when it was called again" =>
+        -> { OneFlow.checkpoint(leaf, &in_turn(->(a) { [a * a, a] }, squares)).first.sum.backward },
+      "checkpoint: the block must return Tensor or Array of Tensors, got nil" =>
+        -> { OneFlow.checkpoint(leaf, &in_turn(squares, ->(_) {})).sum.backward }
+    }
+  end
+
+  def test_wrong_arguments_of_functions_of_gradients
+    wrong_calls(leaf(1.0, 2.0), ->(a) { a * a }).each do |text, call|
+      assert_equal(text, assert_raises(OneFlow::Error, &call).message)
+    end
+  end
+
+  def test_forms_of_what_functions_return
+    x = OneFlow.ones(2)
+    results, = OneFlow.vjp(x) { |a| [a * a, a.sum] }
+    refute(results.any?(&:requires_grad?))
+    assert_equal([[0.0, 0.0], [0.0, 0.0]], OneFlow.hessian(x) { OneFlow.tensor(3.0) }.to_a)
+    found = OneFlow.value_and_grad(argnums: -1) { |a, b| (a * b * b).sum }.call(x, x * 2)
+    assert_equal([4.0, 4.0], found.last.to_a)
+  end
+
   def test_nested_derivatives
     five = OneFlow.tensor(5.0, dtype: :float64)
     ones = OneFlow.ones([], dtype: :float64)

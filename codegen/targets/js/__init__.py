@@ -166,6 +166,10 @@ class Js(Language):
     def public_name(self, function: Function) -> str:
         return self.names.of(function.name, camel, RESERVED | MEMBERS)
 
+    def names_of_forms(self, function: Function) -> Iterator[str]:
+        offered = self._offered(function)
+        return filter(None, (offered.name, offered.async_name, offered.in_place_name))
+
     def argument_name(self, name: str) -> str:
         return camel(name)
 

@@ -23,7 +23,7 @@ RESERVED = frozenset(
 )
 
 # Properties of every function or object, and `then`, which would make an object a promise.
-MEMBERS = frozenset("constructor length name prototype then".split())
+MEMBERS = frozenset("constructor length name prototype then toString valueOf".split())
 
 # The names of the types of values in error texts, if they differ from those of expected types.
 _FOUND = {base_types.INT: "number", base_types.DTYPE: "string", base_types.DEVICE: "string"}

@@ -49,9 +49,10 @@ ENUMERABLE = frozenset(
     """.split()
 )
 
-# Methods of every object in Ruby.
+# Methods of every object or module in Ruby.
 MEMBERS = frozenset(
-    """class display dup extend freeze hash initialize inspect itself method methods object_id send tap then""".split()
+    """class display dup extend freeze hash initialize inspect itself method methods name object_id send tap then to_s
+    """.split()
 )
 
 

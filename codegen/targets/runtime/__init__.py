@@ -7,6 +7,7 @@ graphs.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
 
@@ -51,12 +52,13 @@ class Runtime(Target):
 
     def library_part(self, space: str, root: Path) -> LibraryPart:
         family = Family(space, "opdefs", self.definitions.ops, self.definitions)
-        sources = [f"runtime/generated/{space}.cpp", *_LIBRARY_SOURCES]
+        sources = [*_LIBRARY_SOURCES]
         outputs = [*self._family(family)]
         if family.maps:
-            outputs.append(self._maps([family]))
-            sources.append("runtime/generated/maps.cpp")
-        units = (Unit(source, Path(source).stem, _OPTIONS) for source in sources)
+            outputs.append(replace(self._maps([family]), path=_LIBRARY_MAPS))
+            sources.append(_LIBRARY_MAPS)
+        units = [Unit(source, Path(source).stem, _OPTIONS) for source in sources]
+        units.append(Unit(f"runtime/generated/{space}.cpp", f"records_{space}", _OPTIONS))
         return LibraryPart(tuple(outputs), tuple(units))
 
     def _family(self, family: Family) -> Iterator[Output]:
@@ -78,4 +80,5 @@ _LIBRARY_SOURCES = (
     "runtime/base/scalar.cpp",
     "runtime/base/shape.cpp",
 )
+_LIBRARY_MAPS = "runtime/generated/library/maps.cpp"
 _OPTIONS = ("-Os",)

@@ -12,7 +12,7 @@ from codegen import base_types
 from codegen import signature as signatures
 from codegen.answers import Enumerator, Gives, Member, Rows, RulePrograms, RuntimeRule
 from codegen.definitions import Definitions
-from codegen.derive.gradients import GradientInput, GradientRule, gradient_rules
+from codegen.derive.gradients import GradientInput, GradientRule, gradient_rules, reads
 from codegen.dtypes import DTypeSet, ResultRule
 from codegen.former import former_arguments
 from codegen.kinds.composite import for_complex
@@ -73,7 +73,7 @@ class Family:
     def gradients(self) -> list[OperatorSource]:
         """Returns an entry per gradient."""
         found = (self.definitions.gradients[op.full_name] for op in self.ops)
-        return [OperatorSource(gradient, self.definitions) for each in found for gradient in each.operators]
+        return [OperatorSource(op, self.definitions, is_gradient=True) for each in found for op in each.operators]
 
     @property
     def entries(self) -> list[OperatorSource]:
@@ -117,6 +117,7 @@ class OperatorSource:
 
     op: Op
     definitions: Definitions
+    is_gradient: bool = False
 
     @property
     def constant(self) -> str:
@@ -237,6 +238,8 @@ class OperatorSource:
             yield f".default_text = {string(signatures.print_literal(argument.default, type_))}"
             yield f".default_value = {default_value(argument)}"
         yield f".type = ArgumentType::{type_.base.enumerator}"
+        # A gradient that reads only the shape, the dtype or the device of a tensor combines no data with it.
+        is_form = type_.is_tensor and self.is_gradient and not reads(self.op, argument.name)
         is_own_size = self.op.kind.checks_sizes and type_.base is base_types.SIZE and type_.is_list
         flags = {
             "is_list": type_.is_list,
@@ -245,7 +248,7 @@ class OperatorSource:
             "is_keyword_only": argument.keyword_only,
             "is_written": argument.alias is not None and argument.alias.written,
             "takes_any_size": is_own_size,
-            "comes_from_any_device": argument.name == self.op.from_any_device,
+            "comes_from_any_device": is_form or argument.name == self.op.from_any_device,
         }
         for name, holds in flags.items():
             if holds:

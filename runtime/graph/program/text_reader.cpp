@@ -39,8 +39,9 @@ class Line {
   Line(std::string_view text, size_t number) : text_(text), number_(number) {}
 
   [[noreturn]] void refuse(const std::string& what) const {
-    fail(OF_INVALID_ARGUMENT, "line %zu of the graph: %s at '%s'", number_, what.c_str(),
-         printable(text_.substr(std::min(at_, text_.size()))).c_str());
+    const std::string_view rest = text_.substr(std::min(at_, text_.size()));
+    const std::string place = rest.empty() ? "" : " at '" + printable(rest) + "'";
+    fail(OF_INVALID_ARGUMENT, "line %zu of the graph: %s%s", number_, what.c_str(), place.c_str());
   }
 
   bool is_done() {
@@ -193,7 +194,9 @@ class Reader {
     const StoredOperator stored = find_(name, signature);
     if (!stored.op) {
       const Operator* present = find_operator(name);
-      if (!present) line.refuse("this library has no operator '" + printable(name) + "'");
+      const char* advice =
+          name.find('.') == std::string::npos ? "" : "; if a library of operators has it, load that first";
+      if (!present) line.refuse("this library has no operator '" + printable(name) + "'" + advice);
       line.refuse("operator '" + name + "' has another signature here: " + present->schema().signature);
     }
     operators_[name] = stored;

@@ -144,6 +144,17 @@ Napi::Value to_value(Napi::Env env, const T& value) {
 
 // ---------------------------------------------------------------- functions
 
+namespace detail {
+
+// Returns an error of JavaScript.
+inline napi_value error_of(Napi::Env env, of_status status, const char* text) {
+  of_object object = 0;
+  const bool is_made = table && table->make_error(table, status, text, &object) == OF_OK;
+  return is_made ? value_of(object) : Napi::Error::New(env, text).Value();
+}
+
+}  // namespace detail
+
 /// Calls `work`, and returns its value. Throws a oneflow::Error, and other exceptions of C++, as an error of
 /// JavaScript, and then returns NULL: the value that a callback of Node-API returns.
 template <class Work>
@@ -155,14 +166,13 @@ napi_value guarded(Napi::Env env, const Work& work) {
     error.ThrowAsJavaScriptException();
     return nullptr;
   } catch (const Error& error) {
-    of_object object = 0;
-    const bool is_made =
-        detail::table && detail::table->make_error(detail::table, error.status(), error.what(), &object) == OF_OK;
-    thrown = is_made ? detail::value_of(object) : Napi::Error::New(env, error.what()).Value();
+    thrown = detail::error_of(env, error.status(), error.what());
   } catch (const std::bad_alloc&) {
-    thrown = Napi::Error::New(env, "out of memory").Value();
+    thrown = detail::error_of(env, OF_OUT_OF_MEMORY, "the host is out of memory");
   } catch (const std::exception& error) {
     thrown = Napi::Error::New(env, error.what()).Value();
+  } catch (...) {
+    thrown = Napi::Error::New(env, "an exception of C++ that is not a std::exception").Value();
   }
   napi_throw(env, thrown);
   return nullptr;

@@ -4,7 +4,9 @@
 
 const gradMode = require('./gradMode');
 const {defaultGenerator} = require('../../generated/classes');
-const {checkFunction, isList, listOf, optionsOf, tensorList} = require('./gradArguments');
+const {
+  argumentNumbers, checkFunction, inputList, isList, listOf, optionsOf, positionsOf, returnedList, tensorList,
+} = require('./gradArguments');
 const native = require('../addon/native');
 const {makeError} = require('../errors');
 const {
@@ -68,13 +70,13 @@ function backward(tensors, options) {
 
 function grad(outputs, inputs, options) {
   if (typeof outputs === 'function') {
-    const both = valueAndGrad(outputs, inputs);
+    const both = withGradient('grad', outputs, inputs);
     return (...args) => both(...args)[1];
   }
   const {gradOutputs, allowUnused, ...others} =
     optionsOf('grad', options, ['gradOutputs', 'allowUnused', 'retainGraph', 'createGraph']);
   const tensors = tensorList('grad', 'outputs', outputs);
-  const wanted = tensorList('grad', 'inputs', inputs);
+  const wanted = inputList('grad', inputs);
   const found = pass('grad', tensors, gradsOf('grad', 'gradOutputs', gradOutputs, tensors), wanted, others);
   const unused = found.indexOf(null);
   if (unused >= 0 && !allowUnused) {
@@ -107,26 +109,25 @@ function valueOf(method, value) {
 
 const orZeros = (found, inputs) => found.map((each, i) => each ?? flow.zerosLike(inputs[i]));
 
-function valueAndGrad(fn, options) {
-  checkFunction('valueAndGrad', 'fn', fn);
-  const {argnums = 0} = optionsOf('valueAndGrad', options, ['argnums']);
-  const numbers = listOf(argnums);
-  if (!numbers.every(Number.isInteger)) {
-    const found = `got ${describe(argnums)}`;
-    throw makeError('TypeMismatch', `valueAndGrad: argnums must be integer or array of integers, ${found}`);
-  }
+const valueAndGrad = (fn, options) => withGradient('valueAndGrad', fn, options);
+
+/** Returns a function that returns the value of `fn`, and its gradient for the arguments that an option names. */
+function withGradient(method, fn, options) {
+  checkFunction(method, 'fn', fn);
+  const {argnums = 0} = optionsOf(method, options, ['argnums']);
+  const numbers = argumentNumbers(method, argnums);
   return (...args) => {
+    const positions = positionsOf(method, numbers, args.length);
     const isRecording = gradMode.isEnabled();
     return enableGrad(() => {
       const given = [...args];
-      const variables = numbers.map((number) => variableOf('valueAndGrad', args[number], isRecording));
-      numbers.forEach((number, i) => {
-        given[number] = variables[i];
+      const variables = positions.map((position) => variableOf(method, args[position], isRecording));
+      positions.forEach((position, i) => {
+        given[position] = variables[i];
       });
-      const value = fn(...given);
-      const [output] = tensorList('valueAndGrad', 'the value', value);
-      const records = isRecording && dependsOnOthers('valueAndGrad', [output], variables);
-      const found = orZeros(pass('valueAndGrad', [output], [null], variables, {createGraph: records}), variables);
+      const value = valueOf(method, fn(...given));
+      const records = isRecording && dependsOnOthers(method, [value], variables);
+      const found = orZeros(pass(method, [value], [null], variables, {createGraph: records}), variables);
       return [records ? value : value.detach(), isList(argnums) ? found : found[0]];
     });
   };
@@ -137,7 +138,7 @@ function vjp(fn, ...inputs) {
   const isRecording = gradMode.isEnabled();
   const variables = inputs.map((each) => variableOf('vjp', each, isRecording));
   const value = enableGrad(() => fn(...variables));
-  const outputs = tensorList('vjp', 'the value', value);
+  const outputs = returnedList('vjp', 'fn', value);
   const records = isRecording && dependsOnOthers('vjp', outputs, variables);
   const pull = (gradient) => {
     const grads = gradsOf('vjp', 'gradient', gradient, outputs);
@@ -145,13 +146,14 @@ function vjp(fn, ...inputs) {
     const found = orZeros(pass('vjp', outputs, grads, variables, {retainGraph: true, createGraph}), variables);
     return found.length === 1 ? found[0] : found;
   };
-  return [isTensor(value) && !records ? value.detach() : value, pull];
+  const results = records ? outputs : outputs.map((each) => each.detach());
+  return [isList(value) ? results : results[0], pull];
 }
 
 function jacobian(fn, inputs, options) {
   checkFunction('jacobian', 'fn', fn);
   const {createGraph = false} = optionsOf('jacobian', options, ['createGraph']);
-  const given = tensorList('jacobian', 'inputs', inputs);
+  const given = inputList('jacobian', inputs);
   const variables = given.map((each) => variableOf('jacobian', each, createGraph));
   return enableGrad(() => {
     const value = valueOf('jacobian', fn(...variables));
@@ -174,12 +176,13 @@ function jacobian(fn, inputs, options) {
 
 function hessian(fn, inputs, options) {
   checkFunction('hessian', 'fn', fn);
-  const given = tensorList('hessian', 'inputs', inputs);
+  const given = inputList('hessian', inputs);
   const first = (position) => (...args) => {
     const value = valueOf('hessian', fn(...args));
     if (value.size !== 1) {
       throw makeError('ShapeError', `hessian: fn must return one element, got shape [${value.shape.join(', ')}]`);
     }
+    if (!value.requiresGrad) return flow.zerosLike(args[position]);
     const [found] = pass('hessian', [value], [null], [args[position]], {createGraph: true});
     return found ?? flow.zerosLike(args[position]);
   };
@@ -195,13 +198,19 @@ class Context {
 
   /** Keeps tensors, which must not be changed in place before backward() reads them. */
   saveForBackward(...tensors) {
-    this.#saved = tensors.map((tensor) => ({tensor: keep(tensor), version: tensor.version}));
+    this.#saved = tensors.map((tensor) => {
+      if (tensor === null || tensor === undefined) return {tensor: null};
+      if (!isTensor(tensor)) {
+        throw makeError('TypeMismatch', `saveForBackward: tensors must be Tensor or null, got ${describe(tensor)}`);
+      }
+      return {tensor: keep(tensor), version: tensor.version};
+    });
   }
 
   /** The kept tensors. */
   get savedTensors() {
     for (const {tensor, version} of this.#saved) {
-      if (tensor.version !== version) {
+      if (tensor !== null && tensor.version !== version) {
         throw makeError('InvalidArgument',
           `savedTensors: a tensor of shape [${tensor.shape.join(', ')}] was changed in place: it is at version ` +
           `${tensor.version}, but was saved at version ${version}`);
@@ -227,13 +236,8 @@ class DifferentiableFunction {
     const positions = args.flatMap((each, i) => (isTensor(each) ? [i] : []));
     context.needsInputGrad = args.map((each) => isTensor(each) && each.requiresGrad);
     const results = noGrad(() => this.forward(context, ...args));
-    const outputs = listOf(results).map((each) => {
-      if (!isTensor(each)) {
-        const found = `got ${describe(each)}`;
-        throw makeError('TypeMismatch', `${this.name}: forward must return Tensor or array of Tensors, ${found}`);
-      }
-      return args.includes(each) ? each.detach() : each;
-    });
+    const outputs = returnedList(this.name, 'forward', results).map((each) => (
+      args.includes(each) ? each.detach() : each));
     native.recordFunction(this.name, positions.map((i) => slotOf(args[i])), outputs.map(slotOf), (gradSlots) => {
       const found = this.backward(context, ...gradSlots.map((slot) => wrapSlot(slot)));
       const gradients = listOf(found);
@@ -241,7 +245,15 @@ class DifferentiableFunction {
         throw makeError('InvalidArgument', `${this.name}: backward must return a gradient or null for each of ` +
           `${args.length} arguments, got ${gradients.length}`);
       }
-      return positions.map((i) => (gradients[i] ? liveSlot(gradients[i], this.name) : 0));
+      return positions.map((i) => {
+        const gradient = gradients[i] ?? null;
+        if (gradient === null) return 0;
+        if (!isTensor(gradient)) {
+          const what = describe(gradient);
+          throw makeError('TypeMismatch', `${this.name}: backward must return Tensor or null, got ${what}`);
+        }
+        return liveSlot(gradient, this.name);
+      });
     }, args, outputs);
     return isList(results) ? outputs : outputs[0];
   }
@@ -265,10 +277,15 @@ function withRandomState(state, fn) {
 function checkpoint(fn, ...args) {
   checkFunction('checkpoint', 'fn', fn);
   let randomState;
+  let count;
   class Checkpoint extends DifferentiableFunction {
+    static name = 'checkpoint';
+
     static forward() {
       randomState = defaultGenerator.getState();
-      return fn(...args);
+      const results = fn(...args);
+      count = returnedList('checkpoint', 'fn', results).length;
+      return results;
     }
 
     static backward(_, ...grads) {
@@ -276,7 +293,12 @@ function checkpoint(fn, ...args) {
       const wanted = args.map(isWanted);
       const runAgain = (variableFor) => {
         const inputs = args.map((each, i) => (wanted[i] ? variableFor(each) : each));
-        const outputs = listOf(withRandomState(randomState, () => enableGrad(() => fn(...inputs))));
+        const results = withRandomState(randomState, () => enableGrad(() => fn(...inputs)));
+        const outputs = returnedList('checkpoint', 'fn', results);
+        if (outputs.length !== count) {
+          const counts = `${count} tensors, and ${outputs.length} when it was called again`;
+          throw makeError('InvalidArgument', `checkpoint: fn returned ${counts}`);
+        }
         const isKept = outputs.map((output) => output.requiresGrad);
         return {inputs, outputs: outputs.filter((each, i) => isKept[i]), given: grads.filter((each, i) => isKept[i])};
       };

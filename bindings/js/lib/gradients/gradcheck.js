@@ -3,14 +3,14 @@
 /** Compares the gradients of a function with differences of its values. */
 
 const {enableGrad, jacobian} = require('./autograd');
-const {checkFunction, checkNumber, optionsOf, tensorList} = require('./gradArguments');
+const {checkFunction, checkNumber, inputList, optionsOf, returnedList} = require('./gradArguments');
 const {makeError} = require('../errors');
 const {functionsByName} = require('../calls/operators');
 
 const flow = functionsByName();
 
 /** Returns the results of a call as an array. */
-const results = (fn, inputs) => tensorList('gradcheck', 'the result', fn(...inputs));
+const results = (fn, inputs) => returnedList('gradcheck', 'fn', fn(...inputs));
 
 /** Returns the central differences of result `k` for input `i`, of shape [elements of the result, of the input]. */
 function differences(fn, inputs, i, k, eps) {
@@ -31,7 +31,7 @@ function gradcheck(fn, inputs, options) {
   const {eps = 1e-6, atol = 1e-5, rtol = 1e-3, raiseException = true} =
     optionsOf('gradcheck', options, ['eps', 'atol', 'rtol', 'raiseException']);
   for (const [name, value] of Object.entries({eps, atol, rtol})) checkNumber('gradcheck', name, value);
-  const given = tensorList('gradcheck', 'inputs', inputs);
+  const given = inputList('gradcheck', inputs);
   given.forEach(({requiresGrad, dtype}, i) => {
     if (!requiresGrad || String(dtype) === 'float64') return;
     throw makeError(
@@ -41,7 +41,7 @@ function gradcheck(fn, inputs, options) {
   for (let k = 0; k < count; k++) {
     const found = jacobian((...args) => results(fn, args)[k], given);
     for (const [i, each] of given.entries()) {
-      if (!each.requiresGrad) continue;
+      if (!each.requiresGrad || each.size === 0) continue;
       const expected = differences(fn, given, i, k, eps);
       const gradient = flow.reshape(found[i], expected.shape);
       const difference = flow.abs(flow.sub(gradient, expected));

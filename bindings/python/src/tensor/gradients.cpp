@@ -1,6 +1,7 @@
 // Gradients: attributes and methods of tensors, and the functions that oneflow_py/autograd.py is made of.
 
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <oneflow/autograd.h>
 
@@ -14,8 +15,11 @@ namespace {
 // ------------------------------------------------------------------------------------------------ attributes
 
 int set_requires_grad(PyObject* self, PyObject* value, void*) {
-  const int wanted = value != nullptr ? PyObject_IsTrue(value) : 0;
-  return wanted >= 0 && check(of_tensor_set_requires_grad(handle_of(self), wanted != 0)) ? 0 : -1;
+  if (value != nullptr && !PyBool_Check(value)) {
+    raise(OF_TYPE_MISMATCH, "requires_grad: must be bool, got " + type_name(value));
+    return -1;
+  }
+  return check(of_tensor_set_requires_grad(handle_of(self), value == Py_True)) ? 0 : -1;
 }
 
 OwnedTensor get_grad(of_tensor self) {
@@ -203,6 +207,8 @@ void add_gradient_functions(PyObject* module) {
   scope.def("_independent_variable", independent_variable);
   scope.def("_depends_on_others", depends_on_others);
   scope.def("_record_function", record_function);
+  scope.def(
+      "_type_name", [](nb::handle value) { return type_name(value.ptr()); }, any);
 }
 
 }  // namespace oneflow::python

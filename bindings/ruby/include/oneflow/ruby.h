@@ -24,6 +24,7 @@
 
 #include <cstring>
 #include <initializer_list>
+#include <new>
 #include <oneflow/extension.hpp>
 #include <string>
 #include <type_traits>
@@ -80,8 +81,15 @@ Outcome outcome_of(const Work& work) {
       return {Outcome::RETURNS, work(), 0};
     } catch (const Error& error) {
       return {Outcome::RAISES, exception_of(error.status(), error.what()), 0};
+    } catch (const Jump&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      return {Outcome::RAISES, exception_of(OF_OUT_OF_MEMORY, "the host is out of memory"), 0};
     } catch (const std::exception& error) {
       const char* text = error.what();
+      return {Outcome::RAISES, protect([=] { return rb_exc_new_cstr(rb_eRuntimeError, text); }), 0};
+    } catch (...) {
+      const char* text = "an exception of C++ that is not a std::exception";
       return {Outcome::RAISES, protect([=] { return rb_exc_new_cstr(rb_eRuntimeError, text); }), 0};
     }
   } catch (const Jump& jump) {

@@ -17,7 +17,7 @@ module OneFlow
       # of the tensors, 1 by default.
       def backward(tensors, grad_tensors: nil, **options)
         outputs = tensor_list("backward", "tensors", tensors)
-        pass(outputs, grads_of("backward", "grad_tensors", grad_tensors, outputs), nil, **options)
+        pass("backward", outputs, grads_of("backward", "grad_tensors", grad_tensors, outputs), nil, **options)
         nil
       end
 
@@ -35,31 +35,68 @@ module OneFlow
       end
 
       # Runs a backward pass. Returns the gradients of the inputs, nil where there is none.
-      def pass(outputs, grads, inputs, retain_graph: nil, create_graph: false)
-        run_backward(outputs, grads, inputs, nil.equal?(retain_graph) ? create_graph : retain_graph, create_graph)
+      def pass(method, outputs, grads, inputs, retain_graph: nil, create_graph: false)
+        retains = nil.equal?(retain_graph) ? create_graph : retain_graph
+        run_backward(outputs, grads, inputs, flag(method, "retain_graph", retains),
+                     flag(method, "create_graph", create_graph))
+      end
+
+      # Returns true or false. Raises TypeMismatch for another value.
+      def flag(method, name, value)
+        return value if true.equal?(value) || false.equal?(value)
+
+        raise TypeMismatch, "#{method}: #{name} must be bool, got #{type_description(value)}"
       end
 
       # Returns an Array as it is, and another value in an Array.
       def list_of(value) = Array === value ? value : [value]
 
-      # Returns a value. Raises TypeMismatch unless it is a tensor.
-      def tensor_of(method, name, value)
+      # Returns the value of a block. Raises TypeMismatch unless it is a tensor.
+      def value_of(method, value)
         return value if Tensor === value
 
-        raise TypeMismatch, "#{method}: #{name} must be Tensor, got #{class_of(value)}"
+        raise TypeMismatch, "#{method}: the block must return Tensor, got #{type_description(value)}"
       end
 
-      # Returns the class of any object, also of a BasicObject.
-      def class_of(value) = Kernel.instance_method(:class).bind_call(value)
+      # Returns what something returned, a tensor or an Array of tensors, as an Array. Raises TypeMismatch.
+      def returned_list(method, name, value)
+        items = list_of(value)
+        return items if items.all?(Tensor)
 
-      # Returns a block. Raises InvalidArgument if there is none.
-      def given_block(method, block) = block || raise(InvalidArgument, "#{method}: a block is needed")
+        found = type_description(value)
+        found = "an #{found} with #{type_description(items.find { |each| !(Tensor === each) })}" if Array === value
+        raise TypeMismatch, "#{method}: #{name} must return Tensor or Array of Tensors, got #{found}"
+      end
 
-      # Returns an argument of a call. Raises IndexOutOfRange.
-      def argument(args, number)
-        return args[number] if number.between?(-args.length, args.length - 1)
+      # Returns a block. Raises TypeMismatch if there is none.
+      def given_block(method, block) = block || raise(TypeMismatch, "#{method}: missing block")
 
-        raise IndexOutOfRange, "value_and_grad: argnums has #{number}, but there are #{args.length} arguments"
+      # Returns a number or an Array of numbers as an Array. Raises TypeMismatch, and InvalidArgument for an empty one.
+      def argument_numbers(method, argnums)
+        numbers = list_of(argnums)
+        wrong = numbers.index { |each| !(Integer === each) }
+        if wrong
+          expected = Array === argnums ? "[#{wrong}] must be Integer" : " must be Integer or Array of Integers"
+          raise TypeMismatch, "#{method}: argnums#{expected}, got #{type_description(numbers[wrong])}"
+        end
+        raise InvalidArgument, "#{method}: argnums must have at least one number" if numbers.empty?
+
+        numbers
+      end
+
+      # Returns the positions of arguments, of which there are `count`; negative numbers count from the end. Raises
+      # IndexOutOfRange, and InvalidArgument for an argument that is named twice.
+      def positions_of(method, numbers, count)
+        numbers.each_with_object([]) do |number, found|
+          unless number.between?(-count, count - 1)
+            raise IndexOutOfRange, "#{method}: argnums has #{number}, but there are #{count} arguments"
+          end
+          if found.include?(number % count)
+            raise InvalidArgument, "#{method}: argnums names argument #{number % count} twice"
+          end
+
+          found << (number % count)
+        end
       end
 
       # Returns whether a value is a tensor that requires a gradient.
@@ -67,10 +104,24 @@ module OneFlow
 
       # Returns one tensor or an Array of tensors as an Array. Raises TypeMismatch.
       def tensor_list(method, name, value, optional: false)
-        items = list_of(value)
-        return items if items.all? { |each| Tensor === each || (optional && nil.equal?(each)) }
+        return [value] if Tensor === value
+        unless Array === value
+          raise TypeMismatch, "#{method}: #{name} must be Tensor or Array of Tensors, got #{type_description(value)}"
+        end
 
-        raise TypeMismatch, "#{method}: #{name} must be Tensor or Array of Tensors, got #{class_of(value)}"
+        wrong = value.index { |each| !(Tensor === each || (optional && nil.equal?(each))) }
+        return value unless wrong
+
+        expected = optional ? "Tensor or nil" : "Tensor"
+        raise TypeMismatch, "#{method}: #{name}[#{wrong}] must be #{expected}, got #{type_description(value[wrong])}"
+      end
+
+      # Returns one tensor or an Array of tensors as an Array. Raises TypeMismatch, and InvalidArgument without tensors.
+      def input_list(method, value)
+        items = tensor_list(method, "inputs", value)
+        raise InvalidArgument, "#{method}: inputs must have at least one tensor" if items.empty?
+
+        items
       end
 
       # Returns the gradients of outputs: those given, or a nil per output. Raises InvalidArgument.
@@ -95,7 +146,7 @@ module OneFlow
       # on the value.
       def variable(method, value, keeps_history)
         unless Tensor === value
-          raise TypeMismatch, "#{method}: a gradient needs a Tensor argument, got #{class_of(value)}"
+          raise TypeMismatch, "#{method}: a gradient needs a Tensor argument, got #{type_description(value)}"
         end
 
         independent_variable(value, keeps_history)
@@ -118,23 +169,12 @@ module OneFlow
     def grad(outputs = nil, inputs = nil, argnums: 0, **options, &block)
       return gradients_of_inputs(outputs, inputs, **options) unless block
 
-      function = value_and_grad(argnums:, &block)
+      function = with_gradient("grad", argnums, block)
       ->(*args) { function.call(*args).last }
     end
 
     # Returns a lambda that returns the value of the block, and its gradient for its argument number `argnums`.
-    def value_and_grad(argnums: 0, &block)
-      Autograd.given_block("value_and_grad", block)
-      numbers = argument_numbers(argnums)
-      lambda do |*args|
-        recording = grad_enabled?
-        inputs = numbers.to_h { |i| [i, Autograd.variable("value_and_grad", Autograd.argument(args, i), recording)] }
-        value = enable_grad { block.call(*args.each_with_index.map { |each, i| inputs.fetch(i, each) }) }
-        records = recording && Autograd.depends_on_others([value], inputs.values)
-        found = Autograd.gradients([value], [nil], inputs.values, records, records)
-        [records ? value : value.detach, argnums.is_a?(Array) ? found : found.first]
-      end
-    end
+    def value_and_grad(argnums: 0, &block) = with_gradient("value_and_grad", argnums, block)
 
     # Returns the value of the block for the inputs, and a lambda from a gradient of the value to those of the inputs.
     def vjp(*inputs, &block)
@@ -142,19 +182,21 @@ module OneFlow
       recording = grad_enabled?
       variables = inputs.map { |each| Autograd.variable("vjp", each, recording) }
       value = enable_grad { block.call(*variables) }
-      outputs = Autograd.tensor_list("vjp", "the value", value)
+      outputs = Autograd.returned_list("vjp", "the block", value)
       records = recording && Autograd.depends_on_others(outputs, variables)
-      [records || !value.is_a?(Tensor) ? value : value.detach, pull_of(outputs, variables, records)]
+      results = records ? outputs : outputs.map(&:detach)
+      [Array === value ? results : results.first, pull_of(outputs, variables, records)]
     end
 
     # Returns the derivatives of every element of the block's value, of shape value.shape + input.shape; for several
     # inputs, an Array. `create_graph` records their computation.
     def jacobian(inputs, create_graph: false, &block)
       Autograd.given_block("jacobian", block)
-      given = Autograd.tensor_list("jacobian", "inputs", inputs)
+      Autograd.flag("jacobian", "create_graph", create_graph)
+      given = Autograd.input_list("jacobian", inputs)
       variables = given.map { |each| Autograd.variable("jacobian", each, create_graph) }
       results = enable_grad do
-        value = Autograd.tensor_of("jacobian", "the value", block.call(*variables))
+        value = Autograd.value_of("jacobian", block.call(*variables))
         rows = jacobian_rows(value, variables, create_graph)
         variables.each_with_index.map { |input, k| stacked_rows(rows.map { |row| row[k] }, value, input) }
       end
@@ -165,11 +207,13 @@ module OneFlow
     # Arrays.
     def hessian(inputs, create_graph: false, &block)
       Autograd.given_block("hessian", block)
-      given = Autograd.tensor_list("hessian", "inputs", inputs)
+      Autograd.flag("hessian", "create_graph", create_graph)
+      given = Autograd.input_list("hessian", inputs)
       rows = given.each_index.map do |i|
         jacobian(given, create_graph:) do |*args|
-          value = Autograd.tensor_of("hessian", "the value", block.call(*args))
-          raise ShapeError, "hessian: the block must return one element, got #{value.shape}" unless value.size == 1
+          value = Autograd.value_of("hessian", block.call(*args))
+          raise ShapeError, "hessian: the block must return one element, got shape #{value.shape}" if value.size != 1
+          next OneFlow.zeros_like(args[i]) unless value.requires_grad?
 
           Autograd.gradients([value], [nil], [args[i]], true, true).first
         end
@@ -190,23 +234,31 @@ module OneFlow
       Autograd.in_mode(recording, Autograd.given_block(method, block))
     end
 
+    def with_gradient(method, argnums, block)
+      Autograd.given_block(method, block)
+      numbers = Autograd.argument_numbers(method, argnums).dup
+      lambda do |*args|
+        recording = grad_enabled?
+        positions = Autograd.positions_of(method, numbers, args.length)
+        inputs = positions.map { |i| Autograd.variable(method, args[i], recording) }
+        positions.zip(inputs) { |i, variable| args[i] = variable }
+        value = Autograd.value_of(method, enable_grad { block.call(*args) })
+        records = recording && Autograd.depends_on_others([value], inputs)
+        found = Autograd.gradients([value], [nil], inputs, records, records)
+        [records ? value : value.detach, Array === argnums ? found : found.first]
+      end
+    end
+
     def gradients_of_inputs(outputs, inputs, grad_outputs: nil, allow_unused: false, **options)
       tensors = Autograd.tensor_list("grad", "outputs", outputs)
-      wanted = Autograd.tensor_list("grad", "inputs", inputs)
+      wanted = Autograd.input_list("grad", inputs)
       grads = Autograd.grads_of("grad", "grad_outputs", grad_outputs, tensors)
-      found = Autograd.pass(tensors, grads, wanted, **options)
+      Autograd.flag("grad", "allow_unused", allow_unused)
+      found = Autograd.pass("grad", tensors, grads, wanted, **options)
       return found if allow_unused || !found.include?(nil)
 
       raise InvalidArgument, "grad: outputs do not depend on input #{found.index(nil)}; " \
                              "allow_unused: true gives nil for it"
-    end
-
-    def argument_numbers(argnums)
-      numbers = Autograd.list_of(argnums)
-      return numbers if numbers.all?(Integer)
-
-      found = Autograd.class_of(argnums)
-      raise TypeMismatch, "value_and_grad: argnums must be Integer or Array of Integers, got #{found}"
     end
 
     def pull_of(outputs, inputs, records)
@@ -238,14 +290,16 @@ module OneFlow
     # Makes a leaf require a gradient, or not, and returns it. Raises DTypeError for a tensor that is neither
     # floating-point nor complex.
     def requires_grad!(value = true) # rubocop:disable Style/OptionalBooleanParameter
-      self.requires_grad = value
+      self.requires_grad = Autograd.flag("requires_grad!", "value", value)
       self
     end
 
     # Adds the gradients of the tensor to all leaves that it depends on. `gradient` is that of the tensor itself, 1 by
     # default for a tensor with one element.
     def backward(gradient = nil, retain_graph: nil, create_graph: false)
-      Autograd.backward(self, grad_tensors: gradient, retain_graph:, create_graph:)
+      grads = Autograd.grads_of("backward", "gradient", gradient, [self])
+      Autograd.pass("backward", [self], grads, nil, retain_graph:, create_graph:)
+      nil
     end
   end
 end

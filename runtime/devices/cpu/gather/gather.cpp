@@ -19,27 +19,37 @@ constexpr int64_t kTaskElements = 32 * 1024;
 // The index error with the lowest position in the result, in whatever order the threads find errors.
 class FirstError {
  public:
-  void set(int64_t position, int64_t index, int32_t dim, int64_t size) {
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (found_ && position_ < position) return;
-    found_ = true;
-    position_ = position;
-    index_ = index;
-    dim_ = dim;
-    size_ = size;
+  void set_outside(int64_t position, int64_t index, int32_t dim, int64_t size) {
+    set({position, false, index, dim, size});
   }
+  void set_division(int64_t position) { set({position, true, 0, 0, 0}); }
 
   of_status report() const {
     if (!found_) return OF_OK;
-    return fail(OF_INDEX_OUT_OF_RANGE, "index %" PRId64 " is out of range for dimension %d of size %" PRId64, index_,
-                static_cast<int>(dim_), size_);
+    if (first_.is_division) return fail(OF_INVALID_ARGUMENT, "division by zero");
+    return fail(OF_INDEX_OUT_OF_RANGE, "index %" PRId64 " is out of range for dimension %d of size %" PRId64,
+                first_.index, static_cast<int>(first_.dim), first_.size);
   }
 
  private:
+  struct Error {
+    int64_t position;
+    bool is_division;
+    int64_t index;
+    int32_t dim;
+    int64_t size;
+  };
+
+  void set(const Error& error) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (found_ && first_.position < error.position) return;
+    found_ = true;
+    first_ = error;
+  }
+
   std::mutex mutex_;
   bool found_ = false;
-  int64_t position_ = 0, index_ = 0, size_ = 0;
-  int32_t dim_ = 0;
+  Error first_{};
 };
 
 class Gather {
@@ -104,7 +114,8 @@ class Gather {
   }
 
   // Computes the sources of coordinates along a dimension, whose indices, if the operator has an index, begin at an
-  // offset. Returns false and records the error if one is out of range; `position` is that of the first in the result.
+  // offset. Returns false and records the error if one is out of range, or divides by zero; `position` is that of the
+  // first in the result.
   bool find_sources(int32_t dim, const Run& run, int64_t offset, int64_t stride, int64_t position, int64_t* sources) {
     const int64_t size = input_.sizes[dim];
     ChunkBuffer buffer;
@@ -115,9 +126,10 @@ class Gather {
     if (kernel_.map(context_.arguments, row, sources)) return true;
     for (int64_t i = 0; i < run.count; ++i) {
       if (sources[i] >= 0 && sources[i] < size) continue;
-      error_.set(position + i, sources[i], dim, size);
-      break;
+      error_.set_outside(position + i, sources[i], dim, size);
+      return false;
     }
+    error_.set_division(position);
     return false;
   }
 

@@ -162,7 +162,7 @@ struct GatherRow {
 // The index map of a gather such as `index_select`.
 struct GatherKernel {
   // Computes the coordinate in the input, along the dimension, of each element of `row`. Returns whether all are in
-  // range.
+  // range, and no division by zero occurred.
   bool (*map)(const of_value* arguments, const GatherRow& row, int64_t* sources);
   int dims_argument;      // index of the argument that names the dimensions
   int index_input;        // index of the input that holds indices; -1 if there is none

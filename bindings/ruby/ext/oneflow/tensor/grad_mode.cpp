@@ -2,6 +2,9 @@
 
 #include <oneflow/autograd.h>
 
+#include "convert.h"
+#include "errors.h"
+
 namespace oneflow::ruby {
 
 thread_local int open_modes = 0;
@@ -22,7 +25,9 @@ VALUE grad_enabled_p(VALUE) {
 }
 
 VALUE set_grad_enabled(VALUE, VALUE value) {
-  const bool enabled = RTEST(value);
+  if (value != Qtrue && value != Qfalse)
+    raise(OF_TYPE_MISMATCH, "grad_enabled=: enabled must be bool, got %" PRIsVALUE, type_description(value));
+  const bool enabled = value == Qtrue;
   if (NIL_P(own_mode()))
     base_mode = enabled;
   else

@@ -28,7 +28,9 @@ VALUE tensor_or_nil(VALUE empty, of_tensor tensor) {
 VALUE requires_grad_p(VALUE self) { return to_ruby_boolean(of_tensor_requires_grad(handle_of(self))); }
 
 VALUE set_requires_grad(VALUE self, VALUE value) {
-  check(of_tensor_set_requires_grad(handle_of(self), RTEST(value)));
+  if (value != Qtrue && value != Qfalse)
+    raise(OF_TYPE_MISMATCH, "requires_grad=: requires_grad must be bool, got %" PRIsVALUE, type_description(value));
+  check(of_tensor_set_requires_grad(handle_of(self), value == Qtrue));
   return value;
 }
 
@@ -212,6 +214,9 @@ VALUE independent_variable(VALUE, VALUE tensor, VALUE keeps_history) {
   return result;
 }
 
+// type_description(value)
+VALUE type_description_of(VALUE, VALUE value) { return type_description(value); }
+
 // depends_on_others(tensors, inputs)
 VALUE depends_on_others(VALUE, VALUE tensors, VALUE inputs) {
   VALUE holders[2] = {};
@@ -259,6 +264,7 @@ void define_gradients(VALUE module) {
   rb_define_singleton_method(autograd, "independent_variable", independent_variable, 2);
   rb_define_singleton_method(autograd, "depends_on_others", depends_on_others, 2);
   rb_define_singleton_method(autograd, "record_function", record_function, 4);
+  rb_define_singleton_method(autograd, "type_description", type_description_of, 1);
 }
 
 }  // namespace oneflow::ruby

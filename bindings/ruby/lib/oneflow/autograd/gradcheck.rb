@@ -6,11 +6,11 @@ module OneFlow
   class Gradcheck
     def initialize(block, inputs, eps, atol, rtol)
       @block = block
-      @inputs = Autograd.tensor_list("gradcheck", "inputs", inputs)
+      @inputs = Autograd.input_list("gradcheck", inputs)
       { eps:, atol:, rtol: }.each do |name, value|
         next if Numeric === value
 
-        raise TypeMismatch, "gradcheck: #{name} must be Numeric, got #{Autograd.class_of(value)}"
+        raise TypeMismatch, "gradcheck: #{name} must be Numeric, got #{Autograd.type_description(value)}"
       end
       @eps = eps
       @atol = atol
@@ -21,7 +21,7 @@ module OneFlow
     # Returns a description of the first gradient that differs; nil if there is none.
     def mismatch
       count = OneFlow.enable_grad { results(@inputs) }.length
-      wanted = @inputs.each_index.select { |input| @inputs[input].requires_grad? }
+      wanted = @inputs.each_index.select { |input| @inputs[input].requires_grad? && @inputs[input].size.positive? }
       count.times do |result|
         found = OneFlow.jacobian(@inputs) { |*args| results(args)[result] }
         wanted.each do |input|
@@ -41,7 +41,7 @@ module OneFlow
     end
 
     # Returns the results of a call as an Array.
-    def results(inputs) = Autograd.tensor_list("gradcheck", "the result", @block.call(*inputs))
+    def results(inputs) = Autograd.returned_list("gradcheck", "the block", @block.call(*inputs))
 
     # Returns the differences of a result for an input, of shape [elements of the result, elements of the input].
     def differences(input, result)
