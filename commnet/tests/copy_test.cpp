@@ -17,7 +17,9 @@
 namespace commnet::tests {
 namespace {
 
-constexpr size_t kSize = 48 << 20;
+// Sanitizers make it slow to fill and to look at memory.
+constexpr size_t kSize = (kIsSanitized ? 6 : 48) << 20;
+constexpr int kRounds = kIsSanitized ? 8 : 30;
 constexpr char kBefore = 1, kAfter = 2;
 // The numbers of messages.
 constexpr uint32_t kToken = 1, kReport = 2, kGo = 3;
@@ -124,7 +126,7 @@ TEST(Copy, NothingIsReadOnceMemoryIsReleased) {
     cn_peer* const peer = connect(endpoint, address.c_str());
     tell(peer, kGo, 0);
     std::vector<char> here(kSize);
-    for (int i = 0; i < 30; ++i) {
+    for (int i = 0; i < kRounds; ++i) {
       const auto token = inbox.next<cn_token>();
       std::ranges::fill(here, 0);
       const cn_status status =
@@ -140,7 +142,7 @@ TEST(Copy, NothingIsReadOnceMemoryIsReleased) {
   cn_peer* const peer = inbox.peer();
   std::vector<char> bytes(kSize);
   int denied = 0;
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < kRounds; ++i) {
     std::ranges::fill(bytes, kBefore);
     cn_token token;
     cn_memory* const memory = share(own.get(), bytes, CN_READ, &token);
@@ -163,7 +165,7 @@ TEST(Copy, NothingIsReadOfAWriteThatWasCancelled) {
     Inbox inbox(endpoint);
     cn_peer* const peer = connect(endpoint, address.c_str());
     std::vector<char> here(kSize);
-    for (int i = 0; i < 30; ++i) {
+    for (int i = 0; i < kRounds; ++i) {
       std::ranges::fill(here, 0);
       cn_token token;
       cn_memory* const memory = share(endpoint, here, CN_WRITE, &token);
@@ -178,7 +180,7 @@ TEST(Copy, NothingIsReadOfAWriteThatWasCancelled) {
   Inbox inbox(own.get());
   child.tell(cn_endpoint_address(own.get()));
   std::vector<char> bytes(kSize);
-  for (int i = 0; i < 30; ++i) {
+  for (int i = 0; i < kRounds; ++i) {
     std::ranges::fill(bytes, kBefore);
     const auto token = inbox.next<cn_token>();
     cn_operation* operation = nullptr;

@@ -1,6 +1,7 @@
 // Memory that is collected, transferred or resized, and endpoints that are closed, while operations are under way.
 
 import assert from 'node:assert/strict';
+import {once} from 'node:events';
 import {test} from 'node:test';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {commnet, endpoint, messages, pair, until} from './support.mjs';

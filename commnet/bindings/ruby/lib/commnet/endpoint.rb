@@ -54,8 +54,8 @@ module Commnet # rubocop:disable Style/Documentation -- documented in commnet.rb
     end
 
     # Closes the endpoint: peers see it leave, and its operations fail with Cancelled. Waits for a handler that runs,
-    # unless it is the caller. Does nothing if it is closed, or in a child that was forked. Warns if messages could not be
-    # sent within the time to linger.
+    # unless it is the caller. Does nothing if it is closed, or in a child that was forked. Warns if messages could not
+    # be sent within the time to linger.
     def close
       end_operations
       await_handlers(nil)
