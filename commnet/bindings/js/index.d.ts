@@ -107,9 +107,10 @@ export class Endpoint extends EventEmitter<EndpointEvents> {
   peer(name: string): Peer | undefined;
   /**
    * Sets the handler of messages for a number; null removes it. Messages without a handler wait for one. What a handler
-   * throws is an uncaught exception, what it returns is not looked at.
+   * throws is an uncaught exception. A message whose handler returns a promise counts for the window of its peer until
+   * the promise is settled, so that a slow asynchronous handler slows down its senders.
    */
-  onMessage(number: number, handler: ((this: Endpoint, message: Message) => void) | null | undefined): this;
+  onMessage(number: number, handler: ((this: Endpoint, message: Message) => void | Promise<void>) | null | undefined): this;
   /**
    * Registers memory, which peers can then read, or read and write while JavaScript runs. It is kept until it is
    * released, or the endpoint closed, and its ArrayBuffer cannot be transferred any more. Default: peers may read only.

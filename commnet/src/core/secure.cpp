@@ -41,6 +41,7 @@ Key key_of(Bytes secret) {
   static Key last_hash{}, last_key{};
   static bool has_last = false;
   Key hash, key;
+  if (secret.empty()) secret = {reinterpret_cast<const uint8_t*>(""), 0};  // NULL is not accepted
   crypto_hash_sha256(hash.data(), secret.data(), secret.size());
   const std::lock_guard lock(mutex);
   if (has_last && are_same(hash, last_hash)) return last_key;

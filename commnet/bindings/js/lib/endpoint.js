@@ -63,7 +63,7 @@ class Endpoint extends EventEmitter {
     super();
     this.#native = new native.Endpoint(readOptions(given), {
       done: (number, status, text, peer) => this.#operations.end(number, status, text, peer),
-      message: (handler, channel, peer, data) => this.#receive(handler, channel, peer, data),
+      message: (handler, channel, peer, data, id) => this.#receive(handler, channel, peer, data, id),
       peer: (peer, status, text) => this.#notePeer(peer, status, text),
     });
     this.#operations.attach(this.#native);
@@ -194,10 +194,14 @@ class Endpoint extends EventEmitter {
     return peer;
   }
 
-  #receive(number, channel, peer, data) {
+  /** Calls the handler of a message. Returns whether it goes on, in which case the message is released at its end. */
+  #receive(number, channel, peer, data, id) {
     // A message that was an event already when its handler was removed is dropped.
     const handler = this.#handlers.get(number);
-    if (handler !== undefined) handler.call(this, {data, peer: this.#peerOf(peer), channel, handler: number});
+    const result = handler?.call(this, {data, peer: this.#peerOf(peer), channel, handler: number});
+    if (!(result instanceof Promise)) return false;
+    result.finally(() => this.#native.releaseMessage(id)); // a rejection stays unhandled
+    return true;
   }
 
   #notePeer(index, status, text) {

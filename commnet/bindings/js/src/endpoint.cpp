@@ -46,6 +46,7 @@ Napi::Function Endpoint::define(Napi::Env env) {
                          InstanceMethod<&Endpoint::release_memory>("releaseMemory"),
                          InstanceMethod<&Endpoint::create_queue>("createQueue"),
                          InstanceMethod<&Endpoint::release_queue>("releaseQueue"),
+                         InstanceMethod<&Endpoint::release_message>("releaseMessage"),
                          InstanceMethod<&Endpoint::set_ref>("setRef"),
                          InstanceMethod<&Endpoint::close>("close"),
                      });
@@ -233,6 +234,8 @@ void Endpoint::release_queue(Info info) {
   if (const auto node = queues_.extract(number_of(info[0]))) cn_queue_release(node.mapped());
 }
 
+void Endpoint::release_message(Info info) { messages_.erase(number_of(info[0])); }
+
 // ------------------------------------------------------------------------------------------------ peers
 
 Napi::Value Endpoint::name(Info info) { return Napi::String::New(info.Env(), name_); }
@@ -303,6 +306,7 @@ std::string Endpoint::shut() {
   const std::string unsent = is_sent ? "" : cn_error();
   joinings_.clear();
   memories_.clear();
+  messages_.clear();
   peers_.clear();
   indices_.clear();
   return unsent;

@@ -40,6 +40,10 @@ class Endpoint final : public Napi::ObjectWrap<Endpoint> {
     cn_memory* handle;
     Bytes bytes;
   };
+  struct MessageRelease {
+    void operator()(cn_message* message) const { cn_message_release(message); }
+  };
+  using MessagePointer = std::unique_ptr<cn_message, MessageRelease>;
   // The handle of libuv, which is freed by its loop, possibly after the endpoint.
   struct Poll {
     uv_poll_t handle;
@@ -69,6 +73,7 @@ class Endpoint final : public Napi::ObjectWrap<Endpoint> {
   void release_memory(Info info);          // (memory)
   Napi::Value create_queue(Info info);     // () -> queue
   void release_queue(Info info);           // (queue)
+  void release_message(Info info);         // (message)
   void set_ref(Info info);                 // (whether the endpoint keeps the process alive)
   Napi::Value close(Info info);            // () -> [[operation, status, text], ...], those that had not ended
 
@@ -89,16 +94,17 @@ class Endpoint final : public Napi::ObjectWrap<Endpoint> {
   uv_loop_t* loop() const;
   void start_poll();
   void take_events();
-  // Calls JavaScript; returns whether that is still possible.
-  bool call(const Napi::FunctionReference& function, const std::vector<napi_value>& arguments);
+  // Calls JavaScript; returns whether that is still possible. Sets *result to what the function returns.
+  bool call(const Napi::FunctionReference& function, const std::vector<napi_value>& arguments,
+            napi_value* result = nullptr);
   bool handle(const cn_event& event);
   bool handle_end(const cn_event& event);
   bool handle_message(const cn_event& event);
   bool handle_peer(const cn_event& event);
   void handle_joined(uint64_t number, const Joining::Result& result);
 
-  // Closes the endpoint of the library, and stops the events. Calls nothing of JavaScript.
-  // Closes the endpoint. Returns what could not be sent, or an empty text.
+  // Closes the endpoint of the library, and stops the events. Calls nothing of JavaScript. Returns what could not be
+  // sent, or an empty text.
   std::string shut();
 
   cn_endpoint* endpoint_ = nullptr;
@@ -107,11 +113,12 @@ class Endpoint final : public Napi::ObjectWrap<Endpoint> {
   Napi::FunctionReference done_, message_, peer_;
   Poll* poll_ = nullptr;
 
-  uint64_t last_number_ = 0;  // of operations, memories and queues
+  uint64_t last_number_ = 0;  // of operations, memories, queues and messages
   std::unordered_map<uint64_t, Pending> pending_;
   std::unordered_map<uint64_t, std::unique_ptr<Joining>> joinings_;
   std::unordered_map<uint64_t, Registered> memories_;
   std::unordered_map<uint64_t, cn_queue*> queues_;
+  std::unordered_map<uint64_t, MessagePointer> messages_;  // whose handlers have returned promises
   std::vector<cn_peer*> peers_;
   std::unordered_map<cn_peer*, int32_t> indices_;
 };

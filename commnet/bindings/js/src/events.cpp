@@ -71,10 +71,11 @@ bool Endpoint::handle(const cn_event& event) {
   return true;
 }
 
-bool Endpoint::call(const Napi::FunctionReference& function, const std::vector<napi_value>& arguments) {
-  napi_value result = nullptr;
-  const napi_status status =
-      napi_make_callback(Env(), *context_, Value(), function.Value(), arguments.size(), arguments.data(), &result);
+bool Endpoint::call(const Napi::FunctionReference& function, const std::vector<napi_value>& arguments,
+                    napi_value* result) {
+  napi_value ignored_result = nullptr;
+  const napi_status status = napi_make_callback(Env(), *context_, Value(), function.Value(), arguments.size(),
+                                                arguments.data(), result ? result : &ignored_result);
   if (status != napi_pending_exception) return status == napi_ok;
   // As for any callback of Node: 'uncaughtException', and the end of the process if nobody listens.
   bool is_pending = false;
@@ -101,8 +102,9 @@ bool Endpoint::handle_end(const cn_event& event) {
 }
 
 bool Endpoint::handle_message(const cn_event& event) {
-  // The bytes are copied, and the message is released at once: its window must not wait for a garbage collection.
-  const std::unique_ptr<cn_message, decltype(&cn_message_release)> message(event.message, cn_message_release);
+  // The bytes are copied, and the message is released as soon as it is handled: its window must not wait for a garbage
+  // collection.
+  MessagePointer message(event.message);
   const Napi::Env env = Env();
   napi_value data = nullptr;
   const size_t size = cn_message_size(message.get());
@@ -119,8 +121,17 @@ bool Endpoint::handle_message(const cn_event& event) {
   }
   const uint32_t handler = cn_message_handler(message.get()), channel = cn_message_channel(message.get());
   const int32_t peer = index_of(cn_message_peer(message.get()));
-  return call(message_,
-              {Napi::Number::New(env, handler), Napi::Number::New(env, channel), Napi::Number::New(env, peer), data});
+  // The promise of a handler may be settled before the call returns.
+  const uint64_t number = ++last_number_;
+  messages_.emplace(number, std::move(message));
+  napi_value goes_on = nullptr;
+  const bool is_possible =
+      call(message_,
+           {Napi::Number::New(env, handler), Napi::Number::New(env, channel), Napi::Number::New(env, peer), data,
+            Napi::Number::New(env, static_cast<double>(number))},
+           &goes_on);
+  if (!is_possible || !goes_on || !Napi::Value(env, goes_on).ToBoolean()) messages_.erase(number);
+  return is_possible;
 }
 
 bool Endpoint::handle_peer(const cn_event& event) {

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import {once} from 'node:events';
 import {test} from 'node:test';
+import {setTimeout as sleep} from 'node:timers/promises';
 import {commnet, endpoint, messages, pair, until} from './support.mjs';
 
 for (const transports of [['sockets'], ['memory']]) {
@@ -134,4 +135,26 @@ test('promises run between two messages', async (t) => {
     });
   });
   assert.deepEqual(order, ['message 1', 'promise 1', 'message 2', 'promise 2']);
+});
+
+test('an asynchronous handler slows down its senders', async (t) => {
+  const {b, toB} = await pair(t, {receiveWindow: 200_000});
+  let begun = 0;
+  let ended = 0;
+  let open;
+  const gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  b.onMessage(1, async () => {
+    begun++;
+    await gate;
+    ended++;
+  });
+  const sent = Array.from({length: 30}, () => toB.send(Buffer.alloc(64 << 10), {handler: 1}));
+  await until(() => begun > 0);
+  await sleep(100);
+  assert.ok(begun <= 3, `${begun} at once`);
+  open();
+  await Promise.all(sent);
+  await until(() => ended === 30);
 });
