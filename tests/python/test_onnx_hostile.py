@@ -172,6 +172,14 @@ WHY = {"fifo": "it is not a regular file", "folder": "Is a directory", "device":
        "socket": "No such device or address"}  # fmt: skip
 
 
+def test_texts_of_files_are_cut_and_escaped(tmp_path: Path) -> None:
+    with pytest.raises(flow.FileError, match="^load: cannot read '/a{79}…': "):
+        flow.onnx.load("/" + "a" * 1000)
+    unknown = node("No\nsuch", ["x"], ["y"], name="b" * 1000)
+    with pytest.raises(flow.Unsupported, match=rf"node 'b{{80}}…' \(No\\x0asuch, opset \d+\)"):
+        load(model([unknown], [X], ["y"]), tmp_path)
+
+
 @pytest.mark.parametrize("kind", WHY)
 def test_files_that_are_not_regular(kind: str, tmp_path: Path) -> None:
     """A pipe blocked until somebody wrote to it."""
