@@ -81,8 +81,8 @@ std::vector<of_data> values_of(const Graph& graph, const of_data& given, const R
   uint32_t positional = 0;
   while (positional < given.count && given.of.keys[positional] == nullptr) ++positional;
   if (results.language().has_options && positional != names.size()) {
-    results.fail(OF_TYPE_MISMATCH, "the graph takes " + counted(names.size(), "input") + " (" + joined(names) + "), got " +
-                                       std::to_string(positional));
+    results.fail(OF_TYPE_MISMATCH, "the graph takes " + counted(names.size(), "input") + " (" + joined(names) +
+                                       "), got " + std::to_string(positional));
   }
   if (positional > names.size()) {
     results.fail(OF_TYPE_MISMATCH,
@@ -122,7 +122,8 @@ of_status graph_call(void* self, const of_data* given, Results& results) {
   std::vector<of_value> outputs(info.output_count);
   auto options = sized<of_run_options>();
   if (given[2].kind == OF_DATA_OBJECT) options.generator = static_cast<of_generator>(given[2].as.object);
-  results.check_named(of_session_run(graph.session(), inputs.data(), inputs.size(), outputs.data(), outputs.size(), &options));
+  results.check_named(
+      of_session_run(graph.session(), inputs.data(), inputs.size(), outputs.data(), outputs.size(), &options));
   std::vector<of_data> tensors;
   for (const of_value& output : outputs) tensors.push_back(results.tensor(output.as.tensor));
   const of_data result = restored(graph.nodes(OF_GRAPH_OUTPUT), tensors, results);

@@ -1,5 +1,4 @@
 #include "onnx/file.h"
-#include "side/printable.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -12,6 +11,8 @@
 #include <filesystem>
 #include <new>
 #include <oneflow/oneflow.hpp>
+
+#include "side/printable.h"
 
 namespace oneflow::onnx {
 

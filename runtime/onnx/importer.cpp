@@ -199,8 +199,7 @@ std::vector<ValueRef> Importer::run_graph(const GraphProto& graph, Scope& scope)
   std::vector<ValueRef> outputs;
   for (const ValueProto& output : graph.outputs) {
     outputs.push_back(scope.find(output.name));
-    if (!outputs.back())
-      throw InvalidArgument("the output " + in_quotes(output.name) + " is not a result of any node");
+    if (!outputs.back()) throw InvalidArgument("the output " + in_quotes(output.name) + " is not a result of any node");
   }
   return outputs;
 }
@@ -242,7 +241,9 @@ std::vector<ValueRef> Importer::call(const NodeProto& node, Scope& scope) {
   } catch (const Error& error) {
     const std::string text = error.what();
     if (text.starts_with("node '")) throw;
-    throw Error(error.status(), describe(node, opset) + ": " + text);
+    // An operand too many or too few is a mistake of the model, not of the caller.
+    const of_status status = error.status() == OF_TYPE_MISMATCH ? OF_INVALID_ARGUMENT : error.status();
+    throw Error(status, describe(node, opset) + ": " + text);
   }
 }
 

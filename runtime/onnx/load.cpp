@@ -237,8 +237,7 @@ class Loader {
 
   void add_value(const char* name, of_tensor handle) {
     const auto input = std::ranges::find(model_.graph.inputs, name, &ValueProto::name);
-    if (input == model_.graph.inputs.end())
-      throw InvalidArgument("values: the model has no input " + in_quotes(name));
+    if (input == model_.graph.inputs.end()) throw InvalidArgument("values: the model has no input " + in_quotes(name));
     const Tensor tensor(of_tensor_retain(handle));
     const std::string what = "values: the input " + in_quotes(name) + " must ";
     if (const DType dtype = dtype_of(*input); tensor.dtype() != dtype)
@@ -330,13 +329,24 @@ class Loader {
     }
   }
 
+  // Throws InvalidArgument if two inputs or outputs have the same name.
+  static void check_names(const std::vector<ValueProto>& values, const char* what) {
+    std::set<std::string_view> names;
+    for (const ValueProto& each : values)
+      if (!names.insert(each.name).second)
+        throw InvalidArgument(std::string("the model has two ") + what + " " + in_quotes(each.name));
+  }
+
   void find_inputs() {
+    check_names(model_.graph.inputs, "inputs");
+    check_names(model_.graph.outputs, "outputs");
     std::set<std::string> known_names;  // in the model, and here
     std::vector<std::string> own_names;
     for (const ValueProto* const input : open_inputs(model_, given_)) {
       const std::string name(input->name);
       if (!input->is_tensor) throw Unsupported("the input " + in_quotes(name) + " is not a tensor");
-      if (!input->has_shape) throw Unsupported("the model does not say what rank the input " + in_quotes(name) + " has");
+      if (!input->has_shape)
+        throw Unsupported("the model does not say what rank the input " + in_quotes(name) + " has");
       OpenInput open{name, dtype_of(*input), {}, {}};
       for (size_t dim = 0; dim < input->dimensions.size(); ++dim) {
         const DimensionProto& dimension = input->dimensions[dim];

@@ -1,10 +1,11 @@
 #include "onnx/tensors.h"
-#include "side/printable.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
+
+#include "side/printable.h"
 
 namespace oneflow::onnx {
 

@@ -197,7 +197,7 @@ def test_open_file(path: str) -> None:
     ):  # fmt: skip
         with pytest.raises(flow.InvalidArgument, match="the file is closed"):
             use()
-    with pytest.raises(flow.InvalidArgument, match="^__enter__: the file is closed$"), file:
+    with pytest.raises(flow.InvalidArgument, match=r"^__enter__: the file is closed$"), file:
         pass
 
 

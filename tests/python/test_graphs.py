@@ -272,7 +272,7 @@ def test_elements_cannot_be_read(read: Any, tmp_path: Path, monkeypatch: pytest.
 
 def test_memory_of_a_value_cannot_be_shared() -> None:
     for shares in (flow.Tensor.numpy, memoryview):
-        with pytest.raises(flow.Unsupported, match="^the tensor has no elements while a graph is captured: "):
+        with pytest.raises(flow.Unsupported, match=r"^the tensor has no elements while a graph is captured: "):
             flow.graph.capture(lambda x, shares=shares: shares(x) and x, flow.ones(3))
 
 
@@ -406,7 +406,7 @@ def test_files_whose_operators_refuse_what_they_get(before: str, after: str, tmp
     checksum = zlib.crc32((text + metadata["oneflow.version"]).encode())
     metadata |= {"oneflow.graph": text, "oneflow.graph.crc32": f"{checksum:08x}"}
     flow.save({}, path, metadata=metadata)
-    with pytest.raises(flow.InvalidArgument, match="^load: "):
+    with pytest.raises(flow.InvalidArgument, match=r"^load: "):
         flow.graph.load(path)
 
 

@@ -56,7 +56,8 @@ for (const [i, given] of cases.refused.entries()) {
     const text = given.says.replace('FOLDER', data);
     const Class = flow[given.raises];
     checkFailure(() => flow.onnx.load(pathOf(given), optionsOf(given)), Class, text);
-    await assert.rejects(flow.onnx.loadAsync(pathOf(given), optionsOf(given)), failure(Class, text.replace(/^load:/, 'loadAsync:')));
+    const textOfPromise = text.replace(/^load:/, 'loadAsync:');
+    await assert.rejects(flow.onnx.loadAsync(pathOf(given), optionsOf(given)), failure(Class, textOfPromise));
   });
 }
 

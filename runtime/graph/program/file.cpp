@@ -117,7 +117,7 @@ Program load(const std::string& path, bool verify, bool share) {
     return read(contents, verify, share);
   } catch (const Error& error) {
     if (!is_of_program(error.status())) throw;
-    if (!writer || numbers_of(*writer) <= numbers_of(of_version())) 
+    if (!writer || numbers_of(*writer) <= numbers_of(of_version()))
       throw Error(OF_INVALID_ARGUMENT, error.text(), error.is_complete());
     fail(OF_INVALID_ARGUMENT, "%s; oneflow %s wrote the file, and this is version %s", error.text().c_str(),
          printable(*writer).c_str(), of_version());

@@ -32,7 +32,7 @@ struct OpenRecording {
 ID recording_id;  // a variable of the fiber: the number of its recording, or nil
 
 thread_local std::vector<OpenRecording> open_recordings;
-thread_local long last_recording = 0;  // the number of this thread, which counts them
+thread_local long last_recording = 0;      // the number of this thread, which counts them
 thread_local VALUE left_recording = Qnil;  // what the variable is in the fiber that runs until a switch
 
 VALUE own_recording() { return rb_thread_local_aref(rb_thread_current(), recording_id); }
