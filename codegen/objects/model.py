@@ -91,6 +91,7 @@ class Member:
     of_tensors: bool = False  # whether it is a method of tensors
     is_overridable: bool = False  # whether the library calls the method of a subclass that overrides it
     is_async: bool = False  # whether this is the promise variant of a member
+    is_context: bool = False  # whether it enters or leaves a block
     setter: Member | None = None  # of a property
     absent: Mapping[str, str] = field(default_factory=dict)  # what C gets for an argument that is None, by parameter
     names: Mapping[str, str] = field(default_factory=dict)  # by language, where its rule gives another name

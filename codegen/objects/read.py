@@ -128,7 +128,7 @@ def _context(fields: Fields, owner: str) -> tuple[tuple[Member, ...], bool, str]
     location = fields.owner.location
     none = ObjectType("None")
     members = tuple(
-        Member(key, (), none, "", "", name or "", location, work="always", owner=owner, method=key)
+        Member(key, (), none, "", "", name or "", location, work="always", is_context=True, owner=owner, method=key)
         for key, name in runs.items()
     )
     return members, not is_optional, use

@@ -73,7 +73,15 @@ class ClassWords(ABC):
         """Returns what error texts of a member begin with."""
         if member.is_create:
             return member.owner
+        if member.is_context:
+            return self.context_name(member)
         return self.case(member.says) if member.says else self.public_name(member)
+
+    def context_name(self, member: Member) -> str:
+        """Returns what error texts of what enters or leaves a block begin with."""
+        owner = self.objects.classes_by_name[member.owner]
+        makers = (each.name for each in self.objects.functions if self.objects.context_of(each) is owner)
+        return self.case(owner.use or next(makers, member.name))
 
     def say(self, text: str) -> str:
         """Returns prose with the names in backquotes as this language writes them."""

@@ -163,6 +163,12 @@ of_status of_capture_cancel(of_capture capture) {
   return guard([&, function = __func__] { require_capture(capture, function).cancel(); });
 }
 
+of_recording of_recording_current(void) { return reinterpret_cast<of_recording>(current_recording()); }
+
+void of_recording_set_current(of_recording recording) {
+  set_current_recording(reinterpret_cast<Recording*>(recording));
+}
+
 of_status of_capture_finish(of_capture capture, of_graph* result) {
   return guard([&, function = __func__] {
     Capture& found = require_capture(capture, function);

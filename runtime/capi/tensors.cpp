@@ -183,6 +183,7 @@ of_status of_tensor_mutable_data(of_tensor handle, void** data) {
     const Tensor& tensor = require_tensor(handle, function);
     require(data, function, "data");
     require_host_memory(tensor, function);
+    if (!tensor.has_memory()) readable(tensor, "data");  // layers may say why
     void* address = tensor.exposed_data();
     get_device(tensor.device()).current().synchronize();
     *data = address;

@@ -57,6 +57,9 @@ class OpenLayers {
   const uint32_t before_;
 };
 
+// The layers of calls that nobody but the runtime sees: devices without a kernel leave them to the host.
+constexpr uint32_t kOwnLayers = uint32_t{1} << OF_LAYER_FALLBACK;
+
 // A bit for each installed layer that all calls enter.
 extern std::atomic<uint32_t> common_layers;
 

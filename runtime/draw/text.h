@@ -4,14 +4,14 @@
 
 #include <string>
 
+#include "side/printable.h"
+
 namespace oneflow::draw {
 
 // Returns how many columns a text takes.
 int columns_of(const std::string& text);
 // Returns a text, or its longest prefix with "…" that takes at most `columns` columns.
 std::string cut_to(const std::string& text, int columns);
-// Returns a text with escape sequences in place of its unprintable characters, cut after 80 columns.
-std::string printable(const std::string& text);
 
 }  // namespace oneflow::draw
 

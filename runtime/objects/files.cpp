@@ -7,7 +7,7 @@
 namespace oneflow::objects {
 
 // save(data, path, metadata, compress)
-of_status file_save(void*, const of_data* given, Results&) {
+of_status file_save(void*, const of_data* given, Results& results) {
   std::vector<of_file_node> nodes;
   add_nodes(given[0], nullptr, &nodes);
   std::vector<of_file_metadata> metadata;
@@ -16,13 +16,14 @@ of_status file_save(void*, const of_data* given, Results&) {
   options.metadata = metadata.data();
   options.metadata_count = metadata.size();
   options.compress = given[3].as.boolean;
-  return of_file_save(given[1].as.text, nodes.data(), nodes.size(), &options);
+  results.check_named(of_file_save(given[1].as.text, nodes.data(), nodes.size(), &options));
+  return OF_OK;
 }
 
 // load(path, device, mmap, flat)
 of_status file_load(void*, const of_data* given, Results& results) {
   of_file opened = nullptr;
-  check(of_file_open(given[0].as.text, &opened));
+  results.check_named(of_file_open(given[0].as.text, &opened));
   const Owned<of_file, of_file_release> file(opened);
   give_all(opened, read_options(given[1], given[2]), given[3].as.boolean, results);
   return OF_OK;
@@ -43,7 +44,7 @@ void give_all(of_file file, const of_read_options& options, bool is_flat, Result
   for (const of_file_node& node : std::span(nodes, count))
     if (node.kind == OF_NODE_TENSOR) positions.push_back(node.as.entry);
   std::vector<of_tensor> tensors(positions.size());
-  check(of_file_read(file, positions.data(), positions.size(), &options, tensors.data()));
+  results.check_named(of_file_read(file, positions.data(), positions.size(), &options, tensors.data()));
   std::vector<of_data> read;
   for (of_tensor tensor : tensors) read.push_back(results.tensor(tensor));
   results.give(restored({nodes, count}, read, results));

@@ -153,8 +153,9 @@ of_status graph_report(void* self, const of_data*, Results& results) {
 
 // ------------------------------------------------------------------------------------------------ files and reports
 
-of_status graph_save(void* self, const of_data* given, Results&) {
-  return of_graph_save(graph_of(self).graph(), given[0].as.text);
+of_status graph_save(void* self, const of_data* given, Results& results) {
+  results.check_named(of_graph_save(graph_of(self).graph(), given[0].as.text));
+  return OF_OK;
 }
 
 of_status graph_load(void*, const of_data* given, Results& results) {
@@ -162,7 +163,7 @@ of_status graph_load(void*, const of_data* given, Results& results) {
   options.verify = given[1].as.boolean;
   options.share = given[2].as.boolean;
   of_graph graph = nullptr;
-  check(of_graph_load(given[0].as.text, &options, &graph));
+  results.check_named(of_graph_load(given[0].as.text, &options, &graph));
   results.give(new_graph(results, graph));
   return OF_OK;
 }

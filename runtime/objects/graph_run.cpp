@@ -16,6 +16,11 @@ std::string joined(std::span<const std::string> names) {
   return text;
 }
 
+// Returns "1 input", "2 inputs".
+std::string counted(size_t count, const char* word) {
+  return std::to_string(count) + " " + word + (count == 1 ? "" : "s");
+}
+
 // The arguments of a run by the names of the parameters.
 class Arguments {
  public:
@@ -70,18 +75,18 @@ std::vector<of_data> values_of(const Graph& graph, const of_data& given, const R
     }
     if (names.size() == 1) return {given};
     results.fail(OF_TYPE_MISMATCH,
-                 "the graph takes " + std::to_string(names.size()) + " inputs (" + joined(names) + "), got 1");
+                 "the graph takes " + counted(names.size(), "input") + " (" + joined(names) + "), got 1");
   }
   Arguments arguments(graph, results);
   uint32_t positional = 0;
   while (positional < given.count && given.of.keys[positional] == nullptr) ++positional;
   if (results.language().has_options && positional != names.size()) {
-    results.fail(OF_TYPE_MISMATCH, "the graph takes " + std::to_string(names.size()) + " inputs (" + joined(names) +
+    results.fail(OF_TYPE_MISMATCH, "the graph takes " + counted(names.size(), "input") + " (" + joined(names) +
                                        "), got " + std::to_string(positional));
   }
   if (positional > names.size()) {
     results.fail(OF_TYPE_MISMATCH,
-                 "the graph takes " + std::to_string(names.size()) + " arguments, got " + std::to_string(positional));
+                 "the graph takes " + counted(names.size(), "argument") + ", got " + std::to_string(positional));
   }
   for (uint32_t i = 0; i < positional; ++i) arguments.add_positional(given.as.items[i]);
   for (uint32_t i = positional; i < given.count; ++i) arguments.add_named(given.of.keys[i], given.as.items[i]);
@@ -117,7 +122,8 @@ of_status graph_call(void* self, const of_data* given, Results& results) {
   std::vector<of_value> outputs(info.output_count);
   auto options = sized<of_run_options>();
   if (given[2].kind == OF_DATA_OBJECT) options.generator = static_cast<of_generator>(given[2].as.object);
-  check(of_session_run(graph.session(), inputs.data(), inputs.size(), outputs.data(), outputs.size(), &options));
+  results.check_named(
+      of_session_run(graph.session(), inputs.data(), inputs.size(), outputs.data(), outputs.size(), &options));
   std::vector<of_data> tensors;
   for (const of_value& output : outputs) tensors.push_back(results.tensor(output.as.tensor));
   const of_data result = restored(graph.nodes(OF_GRAPH_OUTPUT), tensors, results);

@@ -28,20 +28,21 @@ of_status onnx_load(void*, const of_data* given, Results& results) {
   options.values = values.data();
   options.value_count = values.size();
   of_graph graph = nullptr;
-  check(of_onnx_load(given[0].as.text, &options, &graph));
+  results.check_named(of_onnx_load(given[0].as.text, &options, &graph));
   const of_data loaded = new_graph(results, graph);
   results.give(loaded);
   const std::string note = graph_of(loaded.as.object).info().note;
-  if (!note.empty()) results.warn("load: " + note);
+  if (!note.empty()) results.warn(std::string(results.method().name) + ": " + note);
   return OF_OK;
 }
 
 // save(graph, path, opset, external_bytes)
-of_status onnx_save(void*, const of_data* given, Results&) {
+of_status onnx_save(void*, const of_data* given, Results& results) {
   auto options = sized<of_onnx_save_options>();
   options.opset = given[2].as.integer;
   options.external_bytes = static_cast<uint64_t>(given[3].as.integer);
-  return of_onnx_save(graph_of(given[0].as.object).graph(), given[1].as.text, &options);
+  results.check_named(of_onnx_save(graph_of(given[0].as.object).graph(), given[1].as.text, &options));
+  return OF_OK;
 }
 
 }  // namespace oneflow::objects

@@ -112,7 +112,7 @@ of_status tensor_file_read(void* self, const of_data* given, Results& results) {
   const uint64_t position = position_of(file, given[0].as.text, results);
   const of_read_options options = read_options(given[1], given[2]);
   of_tensor tensor = nullptr;
-  check(of_file_read(file.get(), &position, 1, &options, &tensor));
+  results.check_named(of_file_read(file.get(), &position, 1, &options, &tensor));
   results.give(results.tensor(tensor));
   return OF_OK;
 }

@@ -12,12 +12,14 @@
 #include <new>
 #include <oneflow/oneflow.hpp>
 
+#include "side/printable.h"
+
 namespace oneflow::onnx {
 
 namespace {
 
 [[noreturn]] void fail_to_read(const std::string& path, const char* why) {
-  throw FileError("cannot read '" + path + "': " + why);
+  throw FileError("cannot read " + in_quotes(path) + ": " + why);
 }
 
 }  // namespace
@@ -96,15 +98,15 @@ const ReadFile& ModelFiles::external_file(std::string_view location) {
   };
   if (!is_inside(fs::canonical(model.parent_path().empty() ? "." : model.parent_path())) &&
       !is_inside(fs::canonical(model).parent_path()))
-    throw InvalidArgument("external data must be inside the model's folder, but '" + std::string(location) +
-                          "' is a link that leads out of it");
+    throw InvalidArgument("external data must be inside the model's folder, but " + in_quotes(location) +
+                          " is a link that leads out of it");
   return *others_.emplace(std::string(location), std::make_unique<ReadFile>(real.string())).first->second;
 }
 
 ExternalRange ModelFiles::external(std::string_view location, uint64_t offset, const uint64_t* length) {
   const ReadFile& file = external_file(location);
   if (offset > file.size() || (length && *length > file.size() - offset))
-    throw InvalidArgument("external data is outside its file '" + std::string(location) + "'");
+    throw InvalidArgument("external data is outside its file " + in_quotes(location));
   return {file, offset, length ? *length : file.size() - offset};
 }
 

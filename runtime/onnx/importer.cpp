@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "onnx/tensors.h"
+#include "side/printable.h"
 
 namespace oneflow::onnx {
 
@@ -36,9 +37,9 @@ uint64_t bytes_of(const Operands& operands) {
 
 std::string describe(const NodeProto& node, int64_t opset) {
   const std::string_view shown = !node.name.empty() ? node.name : node.outputs.empty() ? "" : node.outputs[0];
-  std::string text = "node '" + std::string(shown) + "' (";
-  if (!node.domain.empty()) text += std::string(node.domain) + ".";
-  return text + std::string(node.type) + ", opset " + std::to_string(opset) + ")";
+  std::string text = "node " + in_quotes(shown) + " (";
+  if (!node.domain.empty()) text += printable(node.domain) + ".";
+  return text + printable(node.type) + ", opset " + std::to_string(opset) + ")";
 }
 
 ValueRef Scope::find(std::string_view name) const {
@@ -198,8 +199,7 @@ std::vector<ValueRef> Importer::run_graph(const GraphProto& graph, Scope& scope)
   std::vector<ValueRef> outputs;
   for (const ValueProto& output : graph.outputs) {
     outputs.push_back(scope.find(output.name));
-    if (!outputs.back())
-      throw InvalidArgument("the output '" + std::string(output.name) + "' is not a result of any node");
+    if (!outputs.back()) throw InvalidArgument("the output " + in_quotes(output.name) + " is not a result of any node");
   }
   return outputs;
 }
@@ -229,7 +229,7 @@ std::vector<ValueRef> Importer::call(const NodeProto& node, Scope& scope) {
     for (const std::string_view name : node.inputs) {
       operands.push_back(name.empty() ? nullptr : scope.find(name));
       if (!operands.back() && !name.empty())
-        throw InvalidArgument("its input '" + std::string(name) + "' is not the result of a node before");
+        throw InvalidArgument("its input " + in_quotes(name) + " is not the result of a node before");
     }
     if (const FunctionProto* const function = model_.find_function(node))
       return call_function(node, *function, operands, scope);
@@ -241,7 +241,9 @@ std::vector<ValueRef> Importer::call(const NodeProto& node, Scope& scope) {
   } catch (const Error& error) {
     const std::string text = error.what();
     if (text.starts_with("node '")) throw;
-    throw Error(error.status(), describe(node, opset) + ": " + text);
+    // An operand too many or too few is a mistake of the model, not of the caller.
+    const of_status status = error.status() == OF_TYPE_MISMATCH ? OF_INVALID_ARGUMENT : error.status();
+    throw Error(status, describe(node, opset) + ": " + text);
   }
 }
 

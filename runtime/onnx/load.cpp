@@ -8,6 +8,7 @@
 
 #include "onnx/importer.h"
 #include "onnx/operators.h"
+#include "side/printable.h"
 
 namespace oneflow::onnx {
 
@@ -230,16 +231,15 @@ class Loader {
     try {
       return onnx::dtype_of(input.type);
     } catch (const Unsupported& error) {
-      throw Unsupported("the input '" + std::string(input.name) + "': " + error.what());
+      throw Unsupported("the input " + in_quotes(input.name) + ": " + error.what());
     }
   }
 
   void add_value(const char* name, of_tensor handle) {
     const auto input = std::ranges::find(model_.graph.inputs, name, &ValueProto::name);
-    if (input == model_.graph.inputs.end())
-      throw InvalidArgument("values: the model has no input '" + std::string(name) + "'");
+    if (input == model_.graph.inputs.end()) throw InvalidArgument("values: the model has no input " + in_quotes(name));
     const Tensor tensor(of_tensor_retain(handle));
-    const std::string what = "values: the input '" + std::string(name) + "' must ";
+    const std::string what = "values: the input " + in_quotes(name) + " must ";
     if (const DType dtype = dtype_of(*input); tensor.dtype() != dtype)
       throw DTypeError(what + "be a " + of_dtype_name(dtype) + " tensor, got " + of_dtype_name(tensor.dtype()));
     if (input->has_shape) check_shape(what, *input, tensor.sizes());
@@ -297,7 +297,7 @@ class Loader {
       if (next == equal_.end()) return *found;
       found = &next->second;
     }
-    throw InvalidArgument("sizes: '" + name + "' is said to be equal to itself");
+    throw InvalidArgument("sizes: " + in_quotes(name) + " is said to be equal to itself");
   }
 
   // Returns the number of a size by its name, which is new or known.
@@ -318,7 +318,7 @@ class Loader {
     for (const of_named_size& range : std::span(options.sizes, options.size_count)) {
       const std::string name = word_of(range.name);
       if (range.minimum < 0 || range.maximum < range.minimum || range.step < 1)
-        throw InvalidArgument("sizes: '" + name + "' must have 0 <= minimum <= maximum and step >= 1");
+        throw InvalidArgument("sizes: " + in_quotes(name) + " must have 0 <= minimum <= maximum and step >= 1");
       given_sizes_[name] = {nullptr, range.minimum, range.maximum, range.step};
       said_.emplace_back(range.name);
     }
@@ -329,13 +329,24 @@ class Loader {
     }
   }
 
+  // Throws InvalidArgument if two inputs or outputs have the same name.
+  static void check_names(const std::vector<ValueProto>& values, const char* what) {
+    std::set<std::string_view> names;
+    for (const ValueProto& each : values)
+      if (!names.insert(each.name).second)
+        throw InvalidArgument(std::string("the model has two ") + what + " " + in_quotes(each.name));
+  }
+
   void find_inputs() {
+    check_names(model_.graph.inputs, "inputs");
+    check_names(model_.graph.outputs, "outputs");
     std::set<std::string> known_names;  // in the model, and here
     std::vector<std::string> own_names;
     for (const ValueProto* const input : open_inputs(model_, given_)) {
       const std::string name(input->name);
-      if (!input->is_tensor) throw Unsupported("the input '" + name + "' is not a tensor");
-      if (!input->has_shape) throw Unsupported("the model does not say what rank the input '" + name + "' has");
+      if (!input->is_tensor) throw Unsupported("the input " + in_quotes(name) + " is not a tensor");
+      if (!input->has_shape)
+        throw Unsupported("the model does not say what rank the input " + in_quotes(name) + " has");
       OpenInput open{name, dtype_of(*input), {}, {}};
       for (size_t dim = 0; dim < input->dimensions.size(); ++dim) {
         const DimensionProto& dimension = input->dimensions[dim];
@@ -360,14 +371,14 @@ class Loader {
     for (const std::string& said : said_) {
       if (known_names.contains(said)) continue;
       std::string names;
-      for (const std::string& name : own_names) names += (names.empty() ? "" : ", ") + name;
-      throw InvalidArgument("sizes: the model has no open size '" + said + "'; it has " +
+      for (const std::string& name : own_names) names += (names.empty() ? "" : ", ") + printable(name);
+      throw InvalidArgument("sizes: the model has no open size " + in_quotes(said) + "; it has " +
                             (names.empty() ? "none" : names));
     }
     for (const auto& [name, other] : equal_)
       if (given_sizes_.contains(name))
-        throw InvalidArgument("sizes: '" + name + "' is said to be equal to '" + other +
-                              "', and has values of its own");
+        throw InvalidArgument("sizes: " + in_quotes(name) + " is said to be equal to " + in_quotes(other) +
+                              ", and has values of its own");
   }
 
   Graph capture(bool again) {

@@ -4,6 +4,7 @@
 
 #include "onnx/importer.h"
 #include "onnx/tensors.h"
+#include "side/printable.h"
 
 namespace oneflow::onnx {
 
@@ -68,8 +69,8 @@ std::vector<Tensor> NodeCall::tensors(size_t first) const {
 const Tensor& NodeCall::known(size_t position) const {
   const Value& found = *value(position);
   if (!found.is_known())
-    throw Unsupported("it reads the elements of '" + found.name +
-                      "', which are known only when the graph runs; if they follow from an input of the model, give "
+    throw Unsupported("it reads the elements of " + in_quotes(found.name) +
+                      ", which are known only when the graph runs; if they follow from an input of the model, give "
                       "that input in `values`");
   return found.known;
 }
@@ -82,7 +83,7 @@ bool NodeCall::can_read(size_t position) const {
 const Tensor& NodeCall::list(size_t position) const {
   const Tensor& found = known(position);
   if (found.count() > kMaxList)
-    throw InvalidArgument("'" + value(position)->name + "' has " + std::to_string(found.count()) +
+    throw InvalidArgument(in_quotes(value(position)->name) + " has " + std::to_string(found.count()) +
                           " numbers, which are too many for sizes or axes");
   return found;
 }
@@ -114,7 +115,7 @@ const AttributeProto* NodeCall::attribute(std::string_view name, AttributeType t
   const AttributeProto* const found = attribute(name);
   // Files of the first version of the format do not give the types.
   if (found && found->type != type && found->type != AttributeType{})
-    throw InvalidArgument("its attribute '" + std::string(name) + "' is of another type");
+    throw InvalidArgument("its attribute " + in_quotes(name) + " is of another type");
   return found;
 }
 
@@ -124,7 +125,7 @@ int64_t NodeCall::integer(std::string_view name, int64_t otherwise) const {
 }
 
 int64_t NodeCall::required_integer(std::string_view name) const {
-  if (!attribute(name)) throw InvalidArgument("it must have an attribute '" + std::string(name) + "'");
+  if (!attribute(name)) throw InvalidArgument("it must have an attribute " + in_quotes(name));
   return integer(name, 0);
 }
 
@@ -179,10 +180,10 @@ std::vector<ValueRef> NodeCall::run_graph(std::string_view name, const std::vect
                                           int64_t step) const {
   const AttributeProto* const found = attribute(name, AttributeType::kGraph);
   if (!found || found->graphs.empty())
-    throw InvalidArgument("it must have a graph as its attribute '" + std::string(name) + "'");
+    throw InvalidArgument("it must have a graph as its attribute " + in_quotes(name));
   const GraphProto& graph = found->graphs[0];
   if (graph.inputs.size() != inputs.size())
-    throw InvalidArgument("the graph '" + std::string(name) + "' must have " + std::to_string(inputs.size()) +
+    throw InvalidArgument("the graph " + in_quotes(name) + " must have " + std::to_string(inputs.size()) +
                           " inputs, got " + std::to_string(graph.inputs.size()));
   Scope& inner = importer_.new_scope(&scope_, scope_, &graph, step);
   for (size_t i = 0; i < inputs.size(); ++i) inner.set(graph.inputs[i].name, inputs[i]);

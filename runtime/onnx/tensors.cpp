@@ -5,6 +5,8 @@
 #include <charconv>
 #include <cstring>
 
+#include "side/printable.h"
+
 namespace oneflow::onnx {
 
 namespace {
@@ -96,10 +98,10 @@ Tensor to_tensor(const TensorProto& proto, ModelFiles& files) {
   uint64_t expected = of_dtype_size(dtype);
   for (const int64_t size : proto.sizes)
     if (size < 0 || __builtin_mul_overflow(expected, static_cast<uint64_t>(size), &expected))
-      throw InvalidArgument("the tensor '" + std::string(proto.name) + "' has impossible sizes");
+      throw InvalidArgument("the tensor " + in_quotes(proto.name) + " has impossible sizes");
   const auto check_bytes = [&](uint64_t found) {
     if (found != expected)
-      throw InvalidArgument("the tensor '" + std::string(proto.name) + "' must have " + std::to_string(expected) +
+      throw InvalidArgument("the tensor " + in_quotes(proto.name) + " must have " + std::to_string(expected) +
                             " bytes of elements, got " + std::to_string(found));
   };
   std::string numbers;

@@ -179,7 +179,8 @@ def test_open_file(path: str) -> None:
         assert not file.closed
         assert repr(file) == "<file of 6 tensors>"
         assert len(file) == 6
-        assert list(file) == file.names
+        assert list(file) == file.keys() == file.names
+        assert list(dict(file)) == file.names
         assert "step" in file
         assert "steps" not in file
         assert file.metadata == {"made by": "a test"}
@@ -196,6 +197,8 @@ def test_open_file(path: str) -> None:
     ):  # fmt: skip
         with pytest.raises(flow.InvalidArgument, match="the file is closed"):
             use()
+    with pytest.raises(flow.InvalidArgument, match=r"^__enter__: the file is closed$"), file:
+        pass
 
 
 def test_compression() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -269,6 +270,12 @@ def test_elements_cannot_be_read(read: Any, tmp_path: Path, monkeypatch: pytest.
     assert (flow.ones(2) + 1).tolist() == [2, 2]
 
 
+def test_memory_of_a_value_cannot_be_shared() -> None:
+    for shares in (flow.Tensor.numpy, memoryview):
+        with pytest.raises(flow.Unsupported, match=r"^the tensor has no elements while a graph is captured: "):
+            flow.graph.capture(lambda x, shares=shares: shares(x) and x, flow.ones(3))
+
+
 def test_constants_can_be_read() -> None:
     scale = flow.tensor(2.0)
     graph = flow.graph.capture(lambda x: x * scale.item(), flow.ones(1))
@@ -291,6 +298,11 @@ def test_values_of_an_ended_capture_are_useless() -> None:
         kept[0] + 1
     with pytest.raises(flow.InvalidArgument, match="one that has ended"):
         flow.graph.capture(lambda x: x + kept[0], flow.ones(2))
+    for read in (repr, flow.Tensor.item, flow.Tensor.tolist):
+        with pytest.raises(flow.InvalidArgument, match="one that has ended"):
+            read(kept[0])
+    with pytest.raises(flow.InvalidArgument, match="one that has ended"):
+        kept[0].numpy()
 
 
 def test_captures_nest() -> None:
@@ -376,6 +388,26 @@ def test_damaged_files(tmp_path: Path) -> None:
 
 
 # ------------------------------------------------------------------------------------------------ runs
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [("dim=1", "dim=2"), ("dim=1", 'dim="a"'), ("input=%0", "input=3"), ("float32[2, 3]", "float32[2, -3]")],
+)
+def test_files_whose_operators_refuse_what_they_get(before: str, after: str, tmp_path: Path) -> None:
+    """Whatever is wrong with a file, it is malformed."""
+    path = str(tmp_path / "a.safetensors")
+    flow.graph.capture(lambda x: flow.softmax(x, dim=1), flow.ones(2, 3)).save(path)
+    with flow.open_file(path) as file:
+        metadata = file.metadata
+    text = metadata["oneflow.graph"]
+    assert before in text
+    text = text.replace(before, after)
+    checksum = zlib.crc32((text + metadata["oneflow.version"]).encode())
+    metadata |= {"oneflow.graph": text, "oneflow.graph.crc32": f"{checksum:08x}"}
+    flow.save({}, path, metadata=metadata)
+    with pytest.raises(flow.InvalidArgument, match=r"^load: "):
+        flow.graph.load(path)
 
 
 def test_threads_run_one_graph() -> None:

@@ -172,6 +172,26 @@ WHY = {"fifo": "it is not a regular file", "folder": "Is a directory", "device":
        "socket": "No such device or address"}  # fmt: skip
 
 
+def test_texts_of_files_are_cut_and_escaped(tmp_path: Path) -> None:
+    with pytest.raises(flow.FileError, match=r"^load: cannot read '/a{79}…': "):
+        flow.onnx.load("/" + "a" * 1000)
+    unknown = node("No\nsuch", ["x"], ["y"], name="b" * 1000)
+    with pytest.raises(flow.Unsupported, match=r"node 'b{80}…' \(No\\x0asuch, opset \d+\)"):
+        load(model([unknown], [X], ["y"]), tmp_path)
+
+
+def test_names_and_operands_that_occur_twice(tmp_path: Path) -> None:
+    relu = node("Relu", ["x"], ["y"])
+    texts = {
+        "load: the model has two inputs 'x'": model([relu], [X, X], ["y"]),
+        "load: the model has two outputs 'y'": model([relu], [X], ["y", "y"]),
+        "load: node 'y' (Relu, opset 18): relu: takes at most 1 argument, got 2":
+            model([node("Relu", ["x", "x"], ["y"])], [X], ["y"]),
+    }  # fmt: skip
+    for text, made in texts.items():
+        raises(flow.InvalidArgument, text, lambda made=made: load(made, tmp_path))
+
+
 @pytest.mark.parametrize("kind", WHY)
 def test_files_that_are_not_regular(kind: str, tmp_path: Path) -> None:
     """A pipe blocked until somebody wrote to it."""

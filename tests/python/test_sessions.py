@@ -158,7 +158,7 @@ def test_warm_up_plans_and_takes_memory() -> None:
         graph.warm_up(time=4)
     with pytest.raises(TypeError, match=r"^warm_up: batch must be int, got str$"):
         graph.warm_up(batch="4")  # type: ignore[arg-type]
-    with pytest.raises(flow.ShapeError, match=r"'batch' must be between 1 and"):
+    with pytest.raises(flow.ShapeError, match=r"'batch' must be at least 1, got 0"):
         graph.warm_up(batch=0)
 
 

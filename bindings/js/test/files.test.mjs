@@ -183,7 +183,7 @@ test('errors', async () => {
   await assert.rejects(flow.saveAsync(3, target), flow.TypeMismatch);
   fs.writeFileSync(target, 'nothing');
   await assert.rejects(flow.loadAsync(target), {
-    code: 'InvalidArgument', message: `load: '${target}' is malformed: it is not a zip archive, or was cut off`,
+    code: 'InvalidArgument', message: `loadAsync: '${target}' is malformed: it is not a zip archive, or was cut off`,
   });
   flow.save({x}, target);
   const opened = flow.openFile(target);

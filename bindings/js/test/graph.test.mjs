@@ -127,7 +127,13 @@ test('files', async () => {
   fs.writeFileSync(file, damaged);
   assert.throws(() => load(file, {verify: true}), flow.InvalidArgument);
   assert.throws(() => load(path.join(folder, 'missing.flow')), flow.FileError);
-  await assert.rejects(flow.graph.loadAsync(path.join(folder, 'missing.flow')), flow.FileError);
+  await assert.rejects(flow.graph.loadAsync(path.join(folder, 'missing.flow')), {
+    name: 'FileError', message: /^loadAsync: '.*' cannot be opened: No such file or directory$/,
+  });
+  await assert.rejects(graph.saveAsync(path.join(folder, 'missing', 'a')), {
+    name: 'FileError', message: /^saveAsync: '.*' cannot be written: No such file or directory$/,
+  });
+  await assert.rejects(graph.runAsync(flow.ones([])), {name: 'ShapeError', message: /^runAsync: /});
 });
 
 test('many runs at once', async () => {

@@ -36,8 +36,8 @@ for (const [i, given] of cases.loads.entries()) {
     await setImmediate();
     process.off('warning', collect);
     assert.equal(graph.note, given.note ?? '');
-    const warning = ['OneFlowWarning', `load: ${given.note}`];
-    assert.deepEqual(warnings, given.note ? [warning, warning] : []);
+    const expected = ['load', 'loadAsync'].map((name) => ['OneFlowWarning', `${name}: ${given.note}`]);
+    assert.deepEqual(warnings, given.note ? expected : []);
     assert.deepEqual(Object.fromEntries(graph.inputs.map(({name, shape}) => [name, shape])), given.shapes);
     assert.deepEqual(graph.outputs.map(({shape}) => shape), Object.values(given.outputs));
     assert.deepEqual(graph.sizes, mapped(given.sizes, rangeOf));
@@ -56,7 +56,8 @@ for (const [i, given] of cases.refused.entries()) {
     const text = given.says.replace('FOLDER', data);
     const Class = flow[given.raises];
     checkFailure(() => flow.onnx.load(pathOf(given), optionsOf(given)), Class, text);
-    await assert.rejects(flow.onnx.loadAsync(pathOf(given), optionsOf(given)), failure(Class, text));
+    const textOfPromise = text.replace(/^load:/, 'loadAsync:');
+    await assert.rejects(flow.onnx.loadAsync(pathOf(given), optionsOf(given)), failure(Class, textOfPromise));
   });
 }
 

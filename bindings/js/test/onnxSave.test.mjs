@@ -40,7 +40,7 @@ test('what cannot be saved is an error', async () => {
   const text = 'the graph has calls that ONNX cannot express in opset 17: call 0, lgamma: ' +
     'ONNX has no operator for lgamma';
   checkFailure(() => flow.onnx.save(bad, file), flow.Unsupported, `save: ${text}`);
-  await assert.rejects(flow.onnx.saveAsync(bad, file), failure(flow.Unsupported, `save: ${text}`));
+  await assert.rejects(flow.onnx.saveAsync(bad, file), failure(flow.Unsupported, `saveAsync: ${text}`));
   checkFailure(() => flow.onnx.save(graph, file, {opset: 5}), flow.InvalidArgument,
     'save: opset must be between 11 and 22, got 5');
   checkFailure(() => flow.onnx.save(graph, file, {opset: 'a'}), flow.TypeMismatch,

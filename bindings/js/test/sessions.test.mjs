@@ -66,6 +66,7 @@ test('a memory limit', () => {
   const set = (limit) => () => { graph.memoryLimit = limit; };
   checkFailure(set(-1), flow.InvalidArgument, 'memoryLimit: the limit must be positive, got -1');
   checkFailure(set('1'), flow.TypeMismatch, 'memoryLimit: the limit must be integer or null, got string');
+  checkFailure(set(undefined), flow.TypeMismatch, 'memoryLimit: the limit must be integer or null, got undefined');
 });
 
 test('a signal ends a run', async () => {

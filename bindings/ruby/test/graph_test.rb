@@ -473,6 +473,54 @@ class GraphTest < OneFlowTest
     assert_equal [2.0, 2.0], graph.call(ones(2)).to_a
   end
 
+  # ---------------------------------------------------------------- fibers
+
+  def test_a_capture_belongs_to_the_fiber_that_runs_it
+    weight = OneFlow.tensor([1.0, 2.0])
+    fibers = [2, 3].map do |factor|
+      Fiber.new do
+        capture(ones(2)) do |x|
+          scaled = weight * factor
+          Fiber.yield
+          x * scaled
+        end
+      end
+    end
+    fibers.each(&:resume)
+    assert_equal [2.0, 3.0], (weight + 1).to_a
+    assert_equal [2.0, 3.0], Enumerator.new { |items| items << (weight + 1).to_a }.next
+    graphs = fibers.map(&:resume)
+    assert_equal [2, 2], graphs.map(&:call_count)
+    assert_equal [[2.0, 4.0], [3.0, 6.0]], (graphs.map { |graph| graph.call(ones(2)).to_a })
+    assert_equal [2.0, 3.0], (weight + 1).to_a
+  end
+
+  def test_fibers_that_never_end_their_capture
+    20.times { Fiber.new { capture(ones(2)) { Fiber.yield } }.resume }
+    GC.start
+    assert_equal [2.0, 2.0], (ones(2) + 1).to_a
+    assert_equal [3.0, 3.0], capture(ones(2)) { |x| x * 3 }.call(ones(2)).to_a
+  end
+
+  def test_fibers_that_a_block_creates_are_captured
+    weight = OneFlow.tensor([1.0, 2.0])
+    sum = OneFlow.zeros(2)
+    graph = capture(ones(2)) do |x|
+      sum.add!(x)
+      items = Enumerator.new do |yielder|
+        yielder << (sum * 2)
+        yielder << OneFlow.rand(2)
+      end
+      (items.next + Fiber.new { weight * 3 }.resume + items.next).floor
+    end
+    assert_equal [5.0, 8.0], graph.call(ones(2)).to_a
+    assert_includes graph.to_s, "rand(size=[2])"
+    assert_equal [0.0, 0.0], sum.to_a
+    error = assert_raises(RuntimeError) { capture(ones(2)) { Enumerator.new { raise "found" }.next } }
+    assert_equal "found", error.message
+    assert_equal [1.0, 1.0], ones(2).to_a
+  end
+
   def test_no_use_of_a_value_ends_the_process
     assert_equal ["alive"], run_alone(SWEEP, {})
   end

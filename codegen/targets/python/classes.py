@@ -47,6 +47,9 @@ class PythonWords(ClassWords):
         kinds = [f"{_NUMBERS[len(list(each))]} {self.several(t)}" for t, each in groupby(f.type for f in record.fields)]
         return f"tuple of {' and '.join(kinds)}, {', '.join(names[:-1])} and {names[-1]}"
 
+    def context_name(self, member: Member) -> str:
+        return {"enter": "__enter__", "leave": "__exit__"}[member.method]
+
 
 class PythonExamples(Examples):
     def assignment(self, name: str, value: str) -> str:

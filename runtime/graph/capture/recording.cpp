@@ -69,8 +69,8 @@ void enter(of_layer_call& state) {
   if (is_constant) return is_read(call) ? next_layer(state, OF_BODY_HIDDEN) : recording->constant_calls()->run(state);
   if (is_read(call)) {
     const Tensor& read = call.tensor(0);
-    if (!symbol_of(read) && !recording->written().contains(recording->value_of(read)))
-      return next_layer(state, OF_BODY_HIDDEN);
+    const ValueId value = recording->value_of(read);
+    if (!symbol_of(read) && !recording->written().contains(value)) return next_layer(state, OF_BODY_HIDDEN);
     fail(OF_UNSUPPORTED,
          "the tensor has no elements while a graph is captured: what depends on them cannot be part of the graph");
   }
@@ -97,6 +97,14 @@ void RecordedScope::pause(bool paused) {
 
 RecordedScope::~RecordedScope() {
   if (is_of_this_thread()) pause(true);
+}
+
+Recording* current_recording() { return current.get(); }
+
+void set_current_recording(Recording* recording) {
+  current = recording ? Ref<Recording>::share(recording) : Ref<Recording>();
+  thread_state.asked_layers =
+      recording ? thread_state.asked_layers | kCaptureBit : thread_state.asked_layers & ~kCaptureBit;
 }
 
 void ConstantCalls::run(of_layer_call& state) {

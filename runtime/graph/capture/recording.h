@@ -121,6 +121,10 @@ class RecordedScope {
   const uint32_t asked_before_;
 };
 
+// Implement of_recording_current() and of_recording_set_current().
+Recording* current_recording();
+void set_current_recording(Recording* recording);
+
 }  // namespace oneflow::graph
 
 #endif  // ONEFLOW_GRAPH_CAPTURE_RECORDING_H_

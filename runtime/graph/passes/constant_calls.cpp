@@ -40,7 +40,7 @@ std::vector<TensorRef> compute(const Editor& editor, const Node& node, Registers
   BoundCall bound;
   bound.bind(node, registers, nullptr);
   for_each_operand(node, [&](ValueId value) { registers.tensors[index(value)] = {}; });
-  const OpenLayers none(0);  // a capture that goes on has no part in it
+  const OpenLayers own(kOwnLayers);  // a capture that goes on has no part in it
   OwnedResults results;
   const auto count = static_cast<size_t>(node.op->schema().result_count);
   call_inside(*node.op, nullptr, bound.arguments(), {results.values, count}, false);

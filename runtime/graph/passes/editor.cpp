@@ -263,7 +263,7 @@ bool Editor::may_share(ValueId old, ValueId by) const {
 // Returns whether the constants that were computed have no infinity and no NaN.
 bool Editor::has_finite_constants(const Splice& splice) const {
   static constinit const OperatorName isfinite("isfinite"), all("all");
-  const OpenLayers none(0);
+  const OpenLayers own(kOwnLayers);
   return std::ranges::all_of(splice.constants, [&](const auto& constant) {
     const Tensor& tensor = *constant.second;
     return constants_.contains(&tensor) || !is_floating(tensor.dtype()) ||

@@ -50,7 +50,7 @@ double relative_error(const Tensor& output, const Tensor& other) {
 // A capture that goes on meanwhile has no part in what is measured.
 
 std::optional<std::vector<TensorRef>> random_inputs(const Program& program) {
-  const OpenLayers none(0);
+  const OpenLayers own(kOwnLayers);
   const Ref<Generator> generator = Generator::create(kSeed);
   std::vector<TensorRef> inputs;
   for (const Input& input : program.inputs) {
@@ -70,7 +70,7 @@ std::optional<std::vector<TensorRef>> random_inputs(const Program& program) {
 }
 
 std::vector<TensorRef> run_with(const Program& program, std::span<const TensorRef> inputs) {
-  const OpenLayers none(0);
+  const OpenLayers own(kOwnLayers);
   const Ref<Generator> generator = Generator::create(kSeed);
   const Ref<Session> session = Session::create(Graph::create(program));
   std::vector<of_tensor> handles;
@@ -93,7 +93,7 @@ std::optional<std::vector<TensorRef>> run_once(const Program& program, std::span
 }
 
 double difference(std::span<const TensorRef> outputs, std::span<const TensorRef> others) {
-  const OpenLayers none(0);
+  const OpenLayers own(kOwnLayers);
   double error = 0;
   for (size_t i = 0; i < outputs.size(); ++i) {
     if (is_complex(outputs[i]->dtype())) return NAN;

@@ -69,6 +69,12 @@ std::vector<int> numbers_of(const std::string& version) {
   }
 }
 
+// Returns whether an error is about what a file says, whatever the operators of its program call it.
+bool is_of_program(of_status status) {
+  return status != OF_FILE_ERROR && status != OF_OUT_OF_MEMORY && status != OF_DEVICE_ERROR &&
+         status != OF_INTERNAL_ERROR && status != OF_INTERRUPTED;
+}
+
 Program read(const files::Contents& contents, bool verify, bool share) {
   const std::string& text = find(contents.metadata, kGraph);
   if (checksum_of(text, find_if(contents.metadata, kVersion)) != find(contents.metadata, kGraphChecksum))
@@ -110,7 +116,9 @@ Program load(const std::string& path, bool verify, bool share) {
   try {
     return read(contents, verify, share);
   } catch (const Error& error) {
-    if (error.status() != OF_INVALID_ARGUMENT || !writer || numbers_of(*writer) <= numbers_of(of_version())) throw;
+    if (!is_of_program(error.status())) throw;
+    if (!writer || numbers_of(*writer) <= numbers_of(of_version()))
+      throw Error(OF_INVALID_ARGUMENT, error.text(), error.is_complete());
     fail(OF_INVALID_ARGUMENT, "%s; oneflow %s wrote the file, and this is version %s", error.text().c_str(),
          printable(*writer).c_str(), of_version());
   }

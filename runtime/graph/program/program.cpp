@@ -8,6 +8,12 @@
 
 namespace oneflow::graph {
 
+std::string NamedSize::words() const {
+  const std::string steps = step == 1 ? "" : format_text(" in steps of %ld", step);
+  if (maximum == INT64_MAX) return format_text("at least %ld", minimum) + steps;
+  return format_text("between %ld and %ld", minimum, maximum) + steps;
+}
+
 void check_example(const NamedSize& size) {
   if (size.minimum < 0 || size.step < 1 || !size.allows(size.example))
     fail(OF_INVALID_ARGUMENT, "the size '%s' does not allow its example %ld", printable(size.name).c_str(),

@@ -24,6 +24,8 @@ struct NamedSize {
 
   // Returns whether it can have a value.
   bool allows(int64_t size) const { return size >= minimum && size <= maximum && (size - minimum) % step == 0; }
+  // Returns the values that it can have, for error texts: "between 4 and 64 in steps of 4".
+  std::string words() const;
 };
 
 // Throws InvalidArgument unless the range of a size is valid, and holds its example.

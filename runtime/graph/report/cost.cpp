@@ -25,8 +25,7 @@ std::vector<int64_t> values_of(const Program& program, std::span<const of_size_v
     const std::string name = printable(each.name);
     if (found == program.sizes.end()) fail(OF_INVALID_ARGUMENT, "the graph has no size '%s'", name.c_str());
     if (!found->allows(each.value))
-      fail(OF_SHAPE_ERROR, "'%s' must be between %ld and %ld in steps of %ld, got %ld", name.c_str(), found->minimum,
-           found->maximum, found->step, each.value);
+      fail(OF_SHAPE_ERROR, "'%s' must be %s, got %ld", name.c_str(), found->words().c_str(), each.value);
     int64_t& value = values[static_cast<size_t>(found - program.sizes.begin())];
     if (value >= 0) fail(OF_INVALID_ARGUMENT, "the size '%s' is given twice", name.c_str());
     value = each.value;

@@ -67,8 +67,8 @@ void Session::bind_inputs(std::span<const of_tensor> inputs, Registers& register
         fail(OF_SHAPE_ERROR, "dimension %d of %s must be %ld, as '%s' is elsewhere, got %ld", dim, name().c_str(),
              known, named.name.c_str(), found);
       if (!named.allows(found))
-        fail(OF_SHAPE_ERROR, "'%s' must be between %ld and %ld in steps of %ld, got %ld in dimension %d of %s%s",
-             named.name.c_str(), named.minimum, named.maximum, named.step, found, dim, name().c_str(), note.c_str());
+        fail(OF_SHAPE_ERROR, "'%s' must be %s, got %ld in dimension %d of %s%s", printable(named.name).c_str(),
+             named.words().c_str(), found, dim, name().c_str(), note.c_str());
       known = found;
     }
     registers.tensors[index(input.value)] = share(tensor);

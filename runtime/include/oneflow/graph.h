@@ -75,6 +75,15 @@ OF_API of_status of_capture_limit(of_capture capture, uint64_t bytes, uint64_t* 
 OF_API of_status of_capture_end(of_capture capture, const of_file_node* outputs, uint64_t count);
 /* Ends a run whose program has failed. */
 OF_API of_status of_capture_cancel(of_capture capture);
+
+/* What the calls of a thread are recorded in while a program is captured. */
+typedef struct of_recording_object* of_recording;
+/* Returns the recording of the calling thread, borrowed from its capture; NULL if there is none. */
+OF_API of_recording of_recording_current(void);
+/* Makes the calls of this thread part of a recording, of which of_recording_current() has returned the handle on this
+ * thread, and whose capture exists; NULL: of none. It is for languages in which several programs take turns on a
+ * thread, as fibers do: each has its own recording, and the front end sets it when another one continues. */
+OF_API void of_recording_set_current(of_recording recording);
 /* Makes the graph of the runs. Tensors to which the program writes, of its inputs or others, are copied at the
  * beginning of each run of the graph, and are outputs of it, after those that the program has returned. */
 OF_API of_status of_capture_finish(of_capture capture, of_graph* result);

@@ -6,6 +6,7 @@
 #include <oneflow/oneflow.hpp>
 
 #include "onnx/operators.h"
+#include "side/printable.h"
 
 namespace oneflow::onnx {
 
@@ -44,7 +45,7 @@ double formula(const Resizing& resizing, int64_t position) {
   if (kind == "tf_crop_and_resize")
     return to > 1 ? resizing.start * (from - 1) + x * (resizing.end - resizing.start) * (from - 1) / (to - 1)
                   : 0.5 * (resizing.start + resizing.end) * (from - 1);
-  throw Unsupported("coordinate_transformation_mode '" + kind + "' is not supported");
+  throw Unsupported("coordinate_transformation_mode " + in_quotes(kind) + " is not supported");
 }
 
 double coordinate_of(const Resizing& resizing, int64_t position) {
@@ -124,7 +125,7 @@ class ResizingCalls {
     if (kind == "tf_half_pixel_for_nn") return div(add(x, 0.5), scale_);
     if (kind == "half_pixel_symmetric")
       return add(mul(div(from_, 2), sub(1, div(number(resizing_.to), to))), half_pixel());
-    throw Unsupported("coordinate_transformation_mode '" + kind + "' is not supported with sizes that vary");
+    throw Unsupported("coordinate_transformation_mode " + in_quotes(kind) + " is not supported with sizes that vary");
   }
 
   Tensor places() const {

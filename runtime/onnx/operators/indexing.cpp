@@ -7,6 +7,7 @@
 
 #include "onnx/arranging.h"
 #include "onnx/operators.h"
+#include "side/printable.h"
 
 namespace oneflow::onnx {
 
@@ -98,7 +99,7 @@ std::string reduction_of(const NodeCall& node) {
   if (name == "mul") return "prod";
   if (name == "max") return "amax";
   if (name == "min") return "amin";
-  throw InvalidArgument("reduction must be none, add, mul, max or min, got '" + name + "'");
+  throw InvalidArgument("reduction must be none, add, mul, max or min, got " + in_quotes(name));
 }
 
 Tensor scattered(const Tensor& x, int64_t dim, const Tensor& index, const Tensor& updates,

@@ -6,6 +6,7 @@
 
 #include "onnx/arranging.h"
 #include "onnx/operators.h"
+#include "side/printable.h"
 
 namespace oneflow::onnx {
 
@@ -122,7 +123,7 @@ std::vector<Activation> activations_of(const NodeCall& node, const std::vector<s
     for (const ActivationKind& kind : kActivations)
       if (std::ranges::equal(kind.name, name, [](char a, char b) { return std::tolower(a) == std::tolower(b); }))
         return kind;
-    throw Unsupported("the activation '" + name + "' is not supported");
+    throw Unsupported("the activation " + in_quotes(name) + " is not supported");
   };
   for (size_t position = 0; position < (direction + 1) * count; ++position) {
     const ActivationKind& kind = kind_of(position);

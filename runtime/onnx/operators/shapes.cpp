@@ -7,6 +7,7 @@
 #include "onnx/arranging.h"
 #include "onnx/importer.h"
 #include "onnx/operators.h"
+#include "side/printable.h"
 
 namespace oneflow::onnx {
 
@@ -179,7 +180,7 @@ Tensor padded_by_elements(const NodeCall& node, const Tensor& x, int64_t axis, i
   else if (mode == "wrap")
     ours = most <= size ? "circular" : nullptr;
   else
-    throw InvalidArgument("mode must be constant, reflect, edge or wrap, got '" + mode + "'");
+    throw InvalidArgument("mode must be constant, reflect, edge or wrap, got " + in_quotes(mode));
   if (ours && before >= 0 && after >= 0) {
     // Our operator pads the last dimension of three.
     const Tensor last = transpose(x, axis, -1);

@@ -271,6 +271,8 @@ Py_hash_t hash(PyObject* self) {
 
 PyObject* keys_of(PyObject* self) { return call_bound(*type_of(self)->record->items.keys, self, nullptr, 0, nullptr); }
 
+PyObject* keys_of_object(PyObject* self, PyObject*) { return keys_of(self); }
+
 PyObject* get_item(PyObject* self, PyObject* key) {
   return call_bound(*type_of(self)->record->items.get, self, &key, 1, nullptr);
 }
@@ -326,6 +328,8 @@ PyMethodDef* methods_of(const ClassRecord& record) {
     methods->push_back({"__enter__", enter, METH_NOARGS, nullptr});
     methods->push_back({"__exit__", leave, METH_VARARGS, nullptr});
   }
+  if (record.items.keys != nullptr)
+    methods->push_back({"keys", keys_of_object, METH_NOARGS, "keys($self)\n--\n\nReturns the names of the items."});
   methods->push_back({nullptr, nullptr, 0, nullptr});
   return methods->data();
 }

@@ -299,11 +299,15 @@ struct FunctionCall {
       const VALUE values = rb_ary_new_capa(static_cast<long>(own.arguments.size()));
       for (const of_data& each : own.arguments) rb_ary_push(values, to_ruby(any, each));
       const VALUE result = keep(&context, rb_apply(own.function, rb_intern("call"), values));
+      enter_grad_mode();  // another fiber may have run meanwhile
       own.receive(own.receiver, &context, native_of(result));
     });
     RB_GC_GUARD(context.kept);
     RB_GC_GUARD(context.entries);
-    if (context.raised) keep_exception(context.raised);
+    if (context.raised) {
+      enter_grad_mode();
+      keep_exception(context.raised);
+    }
     return nullptr;
   }
 };

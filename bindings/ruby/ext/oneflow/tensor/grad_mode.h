@@ -1,5 +1,5 @@
-// Whether calls are recorded. The mode of a block belongs to the fiber that runs it: a fiber that it switches to has
-// its own.
+// Whether calls are recorded, for gradients and in a graph that is captured. The mode of a block belongs to the fiber
+// that runs it: a fiber that it switches to has its own.
 #pragma once
 
 #include <ruby.h>
@@ -18,8 +18,8 @@ inline void enter_grad_mode() {
   if (open_modes > 0) switch_grad_mode();
 }
 
-// Gives the fiber the mode of the thread, which a backward pass has set for a Ruby function, for as long as the object
-// lives.
+// Gives the fiber the mode of the thread, which the library has set for a Ruby function, for as long as the object
+// lives. Fibers that are created meanwhile by the function are recorded in the same graph.
 class InheritedGradMode {
  public:
   InheritedGradMode();
@@ -30,6 +30,8 @@ class InheritedGradMode {
  private:
   const bool mode_;
   VALUE before_;
+  long number_ = 0;  // of the recording; 0: there is none
+  VALUE recording_before_ = Qnil;
 };
 
 // Defines OneFlow.grad_enabled?, OneFlow.grad_enabled= and Autograd.in_mode.

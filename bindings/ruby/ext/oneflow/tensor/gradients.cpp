@@ -105,6 +105,7 @@ of_status protect(VALUE (*body)(VALUE), void* task) {
     auto& own = *static_cast<Protected*>(context);
     const InheritedGradMode mode;
     rb_protect(own.body, reinterpret_cast<VALUE>(own.task), &own.state);
+    enter_grad_mode();  // another fiber may have run meanwhile
     if (own.state) keep_exception(own.state);
     return nullptr;
   };
