@@ -74,7 +74,7 @@ for (const name of NAMES) {
     };
     for (const [method, call] of Object.entries(calls)) assert.throws(call, is(method));
     await assert.rejects(flow.synchronizeAsync(name), is('synchronizeAsync'));
-    await assert.rejects(x.toDeviceAsync(name), is('toDeviceAsync'));
+    await assert.rejects(x.toDeviceAsync(name), is('toDevice'));
   });
 }
 

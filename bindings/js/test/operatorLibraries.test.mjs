@@ -49,9 +49,9 @@ test('promises', async () => {
   assert.deepEqual((await pending).toArray(), [7, 11]);
   const halves = await myOps.splitHalvesAsync(flow.tensor([1, 2]));
   assert.deepEqual(halves.right.toArray(), [2]);
-  const text = 'myOps.doubleAddAsync: shapes [2] and [3] do not broadcast: dimension 0 has sizes 2 and 3';
+  const text = 'myOps.doubleAdd: shapes [2] and [3] do not broadcast: dimension 0 has sizes 2 and 3';
   await assert.rejects(myOps.doubleAddAsync(flow.ones([2]), flow.ones([3])), failure(flow.ShapeError, text));
-  const unknown = failure(flow.TypeMismatch, 'myOps.doubleAddAsync: unknown argument out');
+  const unknown = failure(flow.TypeMismatch, 'myOps.doubleAdd: unknown argument out');
   await assert.rejects(myOps.doubleAddAsync(x, 1, {out: flow.empty([2])}), unknown);
 });
 

@@ -155,9 +155,7 @@ Napi::Value start_call(std::unique_ptr<CallTask> task, const Call& call) {
 // callFunctionAsync(function, manner, ...arguments): binds the arguments as BoundArguments does, and runs the function
 // on a worker thread. Returns a promise of what results_to_js() returns.
 Napi::Value call_function_async(const Call& call) {
-  of_public_function function = function_at(call.integer(0));
-  const std::string name = std::string(function.name) + "Async";  // which error texts begin with
-  function.name = name.c_str();
+  const of_public_function& function = function_at(call.integer(0));
   BoundArguments bound(call, 2, function, static_cast<of_manner>(call.integer(1)));
   return start_call(std::make_unique<OperatorTask>(bound, call.environment()), call);
 }
