@@ -112,7 +112,7 @@ function valueOf(method, value) {
 }
 
 /** Returns the gradients of what a function returned, zeros where it does not depend on an input. */
-function gradients(method, outputs, grads, inputs, options) {
+function gradientsOf(method, outputs, grads, inputs, options) {
   const found = pass(method, outputs, grads, inputs, {...options, ofFunction: true});
   return found.map((each, i) => each ?? flow.zerosLike(inputs[i]));
 }
@@ -135,7 +135,7 @@ function withGradient(method, fn, options) {
       });
       const value = valueOf(method, fn(...given));
       const records = isRecording && dependsOnOthers(method, [value], variables);
-      const found = gradients(method, [value], [null], variables, {createGraph: records});
+      const found = gradientsOf(method, [value], [null], variables, {createGraph: records});
       return [records ? value : value.detach(), isList(argnums) ? found : found[0]];
     });
   };
@@ -151,7 +151,7 @@ function vjp(fn, ...inputs) {
   const pull = (gradient) => {
     const grads = gradsOf('vjp', 'gradient', gradient, outputs);
     const createGraph = gradMode.isEnabled() && (records || grads.some((each) => each?.requiresGrad));
-    const found = gradients('vjp', outputs, grads, variables, {retainGraph: true, createGraph});
+    const found = gradientsOf('vjp', outputs, grads, variables, {retainGraph: true, createGraph});
     return found.length === 1 ? found[0] : found;
   };
   const results = records ? outputs : outputs.map((each) => each.detach());
@@ -169,7 +169,7 @@ function jacobian(fn, inputs, options) {
     if (value.requiresGrad) {
       const flat = flow.reshape(value, [-1]);
       for (let i = 0; i < flat.shape[0]; i++) {
-        const found = gradients('jacobian', [flat.at(i)], [null], variables, {retainGraph: true, createGraph});
+        const found = gradientsOf('jacobian', [flat.at(i)], [null], variables, {retainGraph: true, createGraph});
         found.forEach((each, k) => rows[k].push(each));
       }
     }
@@ -190,7 +190,7 @@ function hessian(fn, inputs, options) {
     if (value.size !== 1) {
       throw makeError('ShapeError', `hessian: fn must return one element, got shape [${value.shape.join(', ')}]`);
     }
-    return gradients('hessian', [value], [null], [args[position]], {createGraph: true})[0];
+    return gradientsOf('hessian', [value], [null], [args[position]], {createGraph: true})[0];
   };
   const rows = given.map((_, i) => jacobian(first(i), given, options));
   return isTensor(inputs) ? rows[0][0] : rows;
