@@ -136,7 +136,8 @@ module OneFlow
       end
 
       # Returns the gradients of inputs, zeros where the outputs do not depend on one.
-      def gradients(method, outputs, grads, inputs, retain_graph, create_graph)
+      def gradients(method, outputs, grads, inputs, **flags)
+        flags => {retain_graph:, create_graph:}
         run_backward(outputs, grads, inputs, retain_graph, create_graph, method).zip(inputs).map do |found, input|
           found || OneFlow.zeros_like(input)
         end
@@ -214,7 +215,7 @@ module OneFlow
           value = Autograd.value_of("hessian", block.call(*args))
           raise ShapeError, "hessian: the block must return one element, got shape #{value.shape}" if value.size != 1
 
-          Autograd.gradients("hessian", [value], [nil], [args[i]], true, true).first
+          Autograd.gradients("hessian", [value], [nil], [args[i]], retain_graph: true, create_graph: true).first
         end
       end
       inputs.is_a?(Tensor) ? rows.first.first : rows
@@ -243,7 +244,7 @@ module OneFlow
         positions.zip(inputs) { |i, variable| args[i] = variable }
         value = Autograd.value_of(method, enable_grad { block.call(*args) })
         records = recording && Autograd.depends_on_others([value], inputs)
-        found = Autograd.gradients(method, [value], [nil], inputs, records, records)
+        found = Autograd.gradients(method, [value], [nil], inputs, retain_graph: records, create_graph: records)
         [records ? value : value.detach, Array === argnums ? found : found.first]
       end
     end
@@ -264,7 +265,7 @@ module OneFlow
       lambda do |gradient = nil|
         grads = Autograd.grads_of("vjp", "gradient", gradient, outputs)
         creates = grad_enabled? && (records || grads.any? { |each| Autograd.wanted?(each) })
-        found = Autograd.gradients("vjp", outputs, grads, inputs, true, creates)
+        found = Autograd.gradients("vjp", outputs, grads, inputs, retain_graph: true, create_graph: creates)
         found.length == 1 ? found.first : found
       end
     end
@@ -273,7 +274,9 @@ module OneFlow
       return [] unless value.requires_grad?
 
       flat = OneFlow.reshape(value, [-1])
-      Array.new(flat.size) { |i| Autograd.gradients("jacobian", [flat[i]], [nil], inputs, true, create_graph) }
+      Array.new(flat.size) do |i|
+        Autograd.gradients("jacobian", [flat[i]], [nil], inputs, retain_graph: true, create_graph:)
+      end
     end
 
     def stacked_rows(rows, value, input)
