@@ -139,7 +139,7 @@ def _value(caller: str, value: object) -> Tensor:
 def _values(caller: str, value: object) -> list[Tensor]:
     """Returns what a function returned, one tensor or several, as a list."""
     is_list = isinstance(value, (list, tuple))
-    items = list(value) if isinstance(value, (list, tuple)) else [value]
+    items: list[Any] = list(value) if isinstance(value, (list, tuple)) else [value]
     for each in items:
         if not isinstance(each, Tensor):
             found = (
