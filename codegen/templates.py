@@ -13,9 +13,16 @@ MARK = "by codegen, do not edit"
 
 
 def banner(sources: Iterable[str]) -> str:
-    """Returns the text of a generated file's first line, without comment characters."""
+    """Returns the text of a generated file's first line, without comment characters.
+
+    Records of a library are named by their folder, wherever that is.
+    """
     files = sorted(set(sources))
-    return f"generated from {files[0] if len(files) == 1 else 'opdefs'} {MARK}"
+    is_library = bool(files) and not any(file.startswith("opdefs/") for file in files)
+    if is_library:
+        files = ["/".join(Path(file).parts[-2:]) for file in files]
+    folder = Path(files[0]).parent.name if is_library else "opdefs"
+    return f"generated from {files[0] if len(files) == 1 else folder} {MARK}"
 
 
 class Templates:

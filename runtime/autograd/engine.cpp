@@ -54,8 +54,10 @@ class Pass {
   void start(std::span<const Root> roots) {
     for (const Root& root : roots) {
       const Edge edge = edge_of(*root.tensor);
-      if (!edge) fail_without_gradient("a tensor of shape " + to_text(root.tensor->sizes()));
-      add(edge, grad_of(root));
+      if (!edge && !options_.allow_constants)
+        fail_without_gradient("a tensor of shape " + to_text(root.tensor->sizes()));
+      TensorRef grad = grad_of(root);
+      if (edge) add(edge, std::move(grad));
     }
     discover();
   }

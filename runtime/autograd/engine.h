@@ -9,8 +9,9 @@
 namespace oneflow::autograd {
 
 struct BackwardOptions {
-  bool retain_graph = false;  // keeps what the gradients need, for another pass
-  bool create_graph = false;  // records the pass, so that its gradients have gradients
+  bool retain_graph = false;     // keeps what the gradients need, for another pass
+  bool create_graph = false;     // records the pass, so that its gradients have gradients
+  bool allow_constants = false;  // takes roots that do not require a gradient
 };
 
 // A tensor that a pass begins at, and its gradient; null for 1, which only a tensor with one element has.

@@ -103,6 +103,7 @@ void record(of_layer_call& state) {
 
 void install() {
   require_layer(OF_LAYER_AUTOGRAD, [](void*, of_layer_call* state) { return guard([&] { record(*state); }); });
+  Tensor::observe_views(Variable::keep_constant);
 }
 
 }  // namespace oneflow::autograd

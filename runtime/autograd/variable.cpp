@@ -114,6 +114,16 @@ void Variable::start_generation() {
   ++generation_;
 }
 
+void Variable::keep_constant(const Tensor& view) {
+  if (is_recording()) return;
+  Variable* const base = find(*view.base());
+  const uint64_t generation = base ? base->generation() : 0;
+  if (generation == 0) return;
+  Variable& own = of(view);
+  const ObjectLock lock(&own);
+  own.generation_ = generation;
+}
+
 void fail_without_gradient(const std::string& tensor) {
   fail(OF_INVALID_ARGUMENT, "%s does not require a gradient%s", tensor.c_str(),
        is_recording() ? ": it was made while calls were not recorded (no_grad), or of tensors that do not require one"
@@ -133,10 +143,11 @@ Edge edge_of(const Tensor& tensor) {
 }
 
 bool requires_grad(const Tensor& tensor) {
-  if (Variable* own = Variable::find(tensor); own && own->requires_grad()) return true;
+  Variable* const own = Variable::find(tensor);
+  if (own && own->requires_grad()) return true;
   if (!tensor.is_view()) return false;
   Variable* const base = Variable::find(*tensor.base());
-  return base && base->generation() > 0;
+  return base && base->generation() > (own ? own->generation() : 0);
 }
 
 namespace {

@@ -39,6 +39,8 @@ class Variable final {
   // origin was recorded; if it is smaller than the base's, the view's origin is out of date.
   uint64_t generation();
   void start_generation();
+  // Gives a view that is made while calls are not recorded the generation of its base: it is no part of its history.
+  static void keep_constant(const Tensor& view);
 
  private:
   const bool has_memory_;  // whether the tensor has memory

@@ -28,7 +28,13 @@ Ref<Hook> new_hook(of_gradient_hook hook, void* context, of_deleter destroy) {
 BackwardOptions options_of(const of_backward_options* options, const char* function) {
   if (!options) return {};
   const of_backward_options given = read_struct(options, function, "options");
-  return {given.retain_graph || given.create_graph, given.create_graph};
+  return {given.retain_graph || given.create_graph, given.create_graph, given.allow_constants};
+}
+
+// Returns the name of the function that runs a pass.
+std::string caller_of(const of_backward_options* options, const char* function, const char* otherwise) {
+  const char* name = options ? read_struct(options, function, "options").caller : nullptr;
+  return name ? name : otherwise;
 }
 
 std::vector<Root> roots_of(const of_tensor* tensors, const of_tensor* grads, size_t count, const char* function) {
@@ -160,7 +166,7 @@ of_status of_backward(const of_tensor* tensors, const of_tensor* grads, size_t c
                       const of_backward_options* options) {
   return guard([&, function = __func__] {
     const auto roots = roots_of(tensors, grads, count, function);
-    named("backward", [&] { backward(roots, options_of(options, function)); });
+    named(caller_of(options, function, "backward").c_str(), [&] { backward(roots, options_of(options, function)); });
   });
 }
 
@@ -170,7 +176,8 @@ of_status of_grad(const of_tensor* tensors, const of_tensor* grads, size_t count
     const auto roots = roots_of(tensors, grads, count, function);
     const auto wanted = tensors_of(inputs, input_count, function, "inputs");
     if (input_count) require(results, function, "results");
-    Gradients found = named("grad", [&] { return grad(roots, wanted, options_of(options, function)); });
+    Gradients found = named(caller_of(options, function, "grad").c_str(),
+                            [&] { return grad(roots, wanted, options_of(options, function)); });
     for (size_t i = 0; i < input_count; ++i) results[i] = to_handle(found[i].detach());
   });
 }

@@ -19,6 +19,11 @@ inline void require(const void* pointer, const char* function, const char* argum
     fail(OF_INVALID_ARGUMENT, "%s: %s must not be NULL", function, argument);
 }
 
+// Throws InvalidArgument for an empty path.
+inline void require_file_name(const char* path) {
+  if (!*path) fail(OF_INVALID_ARGUMENT, "path must be the name of a file, got ''");
+}
+
 // Returns the tensor of a handle. Throws InvalidArgument for a null handle.
 inline Tensor& require_tensor(of_tensor handle, const char* function, const char* argument = "tensor") {
   require(handle, function, argument);

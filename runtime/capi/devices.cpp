@@ -88,7 +88,10 @@ of_status of_set_default_device(of_device device) {
 of_status of_load_device(const char* path) {
   return guard([&, function = __func__] {
     require(path, function, "path");
-    load_device_plugin(path);
+    named("load_device", [&] {
+      require_file_name(path);
+      load_device_plugin(path);
+    });
   });
 }
 

@@ -32,6 +32,7 @@ std::deque<LoadedLibrary>& libraries = *new std::deque<LoadedLibrary>;  // a deq
 
 // Returns the absolute path of a file, without symbolic links. Throws FileError if there is none.
 std::string real_path(const char* path) {
+  require_file_name(path);
   std::error_code error;
   const std::filesystem::path found = std::filesystem::canonical(path, error);
   if (!error && std::filesystem::is_directory(found, error)) error = std::make_error_code(std::errc::is_a_directory);

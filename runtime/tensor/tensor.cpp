@@ -1,11 +1,18 @@
 #include "tensor/tensor.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "base/error.h"
 #include "base/free_list.h"
 
 namespace oneflow {
+
+namespace {
+
+std::atomic<Tensor::ViewObserver> view_observer{nullptr};
+
+}  // namespace
 
 void* Tensor::operator new(size_t) { return FreeList<Tensor>::allocate(); }
 void Tensor::operator delete(void* memory) noexcept { FreeList<Tensor>::free(memory); }
@@ -85,6 +92,8 @@ TensorRef Tensor::over(Ref<Storage> storage, of_dtype dtype, Sizes sizes, Sizes 
                 oneflow::is_contiguous(sizes, strides));
 }
 
+void Tensor::observe_views(ViewObserver observer) { view_observer.store(observer, std::memory_order_relaxed); }
+
 TensorRef Tensor::view(const Tensor& base, Sizes sizes, Sizes strides, int64_t offset) {
   return view(base, base.dtype_, sizes, strides, offset);
 }
@@ -98,6 +107,8 @@ TensorRef Tensor::view(const Tensor& base, of_dtype dtype, Sizes sizes, Sizes st
   TensorRef tensor =
       create(base.storage_, base.device_, dtype, sizes, strides, offset, facts.count, facts.is_contiguous);
   tensor->base_ = base.base_ ? base.base_ : TensorRef::share(const_cast<Tensor*>(&base));
+  if (const ViewObserver observer = view_observer.load(std::memory_order_relaxed)) [[unlikely]]
+    observer(*tensor);
   return tensor;
 }
 

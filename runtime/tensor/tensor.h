@@ -43,6 +43,9 @@ class Tensor final : public of_tensor_object, public RefCounted<Tensor> {
   // Creates one of which the facts are known.
   static TensorRef view(const Tensor& base, of_dtype dtype, Sizes sizes, Sizes strides, int64_t offset,
                         const LayoutFacts& facts);
+  // Sets a function that sees every view when it is made.
+  using ViewObserver = void (*)(const Tensor& view);
+  static void observe_views(ViewObserver observer);
   // Creates a tensor, which is not a view, over a storage.
   static TensorRef over(Ref<Storage> storage, of_dtype dtype, Sizes sizes, Sizes strides, int64_t offset);
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 from pathlib import Path
 
 import pytest
 
+from codegen import discover
 from codegen.errors import DefinitionError, TargetError
 from codegen.library.build import check_targets
 from codegen.load import Library, load_library
+from codegen.templates import banner
 from tests.codegen.conftest import FIXTURES
 
 GOOD = """
@@ -156,6 +159,20 @@ def test_promise_variants_have_names_of_their_own(tmp_path: Path) -> None:
     both = GOOD + GOOD.replace("twice", "twice_async").partition("- op: add")[0]
     text = "21:3: 'bad.twice_async' and 'bad.twice' have the same name in Node.js: bad.twiceAsync"
     assert problems(tmp_path / "bad", both) == [text]
+
+
+def test_stubs_of_odd_names_and_texts(tmp_path: Path) -> None:
+    text = GOOD.replace("op: twice", "op: tuple").replace("twice(Tensor input)", "tuple(Tensor input)")
+    text = text.replace("Doubles each element.", 'Doubles """ each \\')
+    library = read(tmp_path / "my_ops", records=text)
+    for language in discover.languages(library.whole):
+        stub = language.library_stub(library.definitions).text
+        assert "generated from my_ops/records.yaml by codegen, do not edit" in stub.splitlines()[0]
+        if language.name == "python":
+            assert {"tuple_", "add"} == {
+                each.name for each in ast.parse(stub).body if isinstance(each, ast.FunctionDef)
+            }
+    assert banner([f"{tmp_path}/my_ops/a.yaml", f"{tmp_path}/my_ops/b.yaml"]).startswith("generated from my_ops by")
 
 
 def test_folders_without_records(tmp_path: Path) -> None:

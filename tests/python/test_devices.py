@@ -144,7 +144,7 @@ except flow.DeviceError as error:
 
 
 def test_a_library_that_is_not_a_plugin(tmp_path: Path) -> None:
-    for path in ("/nowhere/plugin.so", Path(flow.__file__), "", PLUGINS.parent / "lib" / "liboneflow.so"):
+    for path in ("/nowhere/plugin.so", Path(flow.__file__), PLUGINS.parent / "lib" / "liboneflow.so"):
         with pytest.raises(flow.DeviceError):
             flow.load_device(path)
     pipe = tmp_path / "pipe"
@@ -152,6 +152,8 @@ def test_a_library_that_is_not_a_plugin(tmp_path: Path) -> None:
     with pytest.raises(flow.DeviceError, match="pipe: it is not a regular file"):
         flow.load_device(pipe)
     raises(flow.TypeMismatch, "load_device: path must be str or path, got int", lambda: flow.load_device(3))  # type: ignore[arg-type]
+    text = "load_device: path must be the name of a file, got ''"
+    raises(flow.InvalidArgument, text, lambda: flow.load_device(""))
     raises(flow.InvalidArgument, "load_device: path must not have a null byte", lambda: flow.load_device("far.so\0"))
 
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import copy
 import functools
 import gc
+import inspect
 import json
 import operator
 import os
 import pickle
 import threading
 import weakref
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -243,6 +246,90 @@ def test_modes() -> None:
     with pytest.raises(ZeroDivisionError), flow.no_grad():
         1 / 0  # noqa: B018
     assert (x * 2).requires_grad
+
+
+def test_modes_decorate_functions_of_all_kinds() -> None:
+    recorded = flow.is_grad_enabled
+
+    @flow.no_grad
+    def plain(self: int, *, function: int = 2) -> tuple[bool, int]:
+        return recorded(), self + function
+
+    @flow.no_grad
+    def steps(received: list[Any]) -> Iterator[bool]:
+        with flow.enable_grad():
+            received.append((yield recorded()))
+            yield recorded()
+        try:
+            yield recorded()
+        except KeyError:
+            received.append(recorded())
+        try:
+            yield recorded()
+        finally:
+            received.append(recorded())
+
+    @flow.inference_mode
+    def nothing() -> bool:
+        return recorded()
+
+    assert plain(1, function=3) == (False, 4)
+    assert not nothing()
+    assert flow.no_grad(flow.enable_grad(recorded))()
+    assert inspect.isgeneratorfunction(steps)
+    received: list[Any] = []
+    running: Any = steps(received)
+    assert next(running)
+    with flow.no_grad():
+        assert running.send("sent")
+    assert [recorded(), next(running), running.throw(KeyError()), recorded()] == [True, False, False, True]
+    running.close()
+    assert received == ["sent", False, False]
+    text = "no_grad: function must be a function, got the class Tensor"
+    raises(flow.TypeMismatch, text, lambda: flow.no_grad(flow.Tensor))
+
+
+def test_modes_decorate_coroutines() -> None:
+    recorded = flow.is_grad_enabled
+
+    @flow.no_grad
+    async def constant() -> list[bool]:
+        found = [recorded()]
+        for _ in range(3):
+            await asyncio.sleep(0)
+            found.append(recorded())
+        return found
+
+    @flow.no_grad
+    async def items() -> AsyncIterator[bool]:
+        for _ in range(2):
+            await asyncio.sleep(0)
+            yield recorded()
+
+    async def other() -> list[bool]:
+        found = [recorded()]
+        for _ in range(3):
+            await asyncio.sleep(0)
+            found.append(recorded())
+        return found + [item or not recorded() async for item in items()]
+
+    async def both() -> list[list[bool]]:
+        return await asyncio.gather(constant(), other(), constant())
+
+    assert asyncio.run(both()) == [[False] * 4, [True] * 4 + [False] * 2, [False] * 4]
+
+
+def test_a_view_that_is_made_without_recording_is_a_constant() -> None:
+    x = leaf([1.0, 2.0])
+    changed = x * 1
+    changed.mul_(2)
+    for y in (x, x * 1, changed):
+        for view in (lambda y: y[0], lambda y: y.unsqueeze(0), lambda y: y.expand([2, 2])):
+            with flow.no_grad():
+                constant = view(y)
+            assert not constant.requires_grad
+            assert not (constant * 2).requires_grad
+            assert view(y).requires_grad
 
 
 def test_a_mode_belongs_to_a_thread() -> None:
@@ -561,6 +648,60 @@ def test_checkpoint() -> None:
     assert len(calls) == 2
     assert x.grad.tolist() == pytest.approx(want[0].tolist())
     assert y.grad.tolist() == pytest.approx(want[1].tolist())
+
+
+def test_functions_that_return_what_was_there_before() -> None:
+    x, other = leaf([1.0, 2.0]), leaf([3.0, 4.0])
+
+    class Other(flow.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: flow.Tensor) -> flow.Tensor:
+            return other
+
+        @staticmethod
+        def backward(ctx: Any, grad: flow.Tensor) -> flow.Tensor:
+            return grad * 5
+
+    class Marked(flow.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: flow.Tensor) -> Any:
+            ctx.mark_non_differentiable(x)
+            return x, x * 2
+
+    for function in (Other.apply, lambda x: flow.checkpoint(lambda _: other, x)):
+        y = function(x)
+        assert y is not other
+        assert other.is_leaf
+        y.sum().backward()
+    assert x.grad.tolist() == [5.0, 5.0]
+    assert other.grad.tolist() == [1.0, 1.0]
+    assert [each.requires_grad for each in Marked.apply(x)] == [False, True]
+    text = "mark_non_differentiable: tensors must be Tensor, got int"
+    raises(flow.TypeMismatch, text, lambda: flow.autograd.Context().mark_non_differentiable(3))
+
+
+def test_gradients_of_constants_are_zeros() -> None:
+    x, three = flow.tensor([1.0, 2.0], dtype="float32"), flow.tensor(3.0)
+    functions: list[Callable[[flow.Tensor], flow.Tensor]] = [
+        lambda x: three,
+        lambda x: x.argmax(),
+        flow.no_grad(lambda x: x.sum()),
+    ]
+    for function in functions:
+        found = [
+            flow.grad(function)(x),
+            flow.value_and_grad(function)(x)[1],
+            flow.vjp(function, x)[1](),
+            flow.jacobian(function, x),
+            *flow.hessian(function, x),
+        ]
+        assert all(each.tolist() == [0.0, 0.0] and each.dtype == flow.float32 for each in found)
+    _, pull = flow.vjp(lambda x: (three, x * 2), x)
+    assert pull([None, flow.ones(2)]).tolist() == [2.0, 2.0]
+    text = "value_and_grad: a tensor of shape [2] needs a gradient of this shape; only one element has the default 1"
+    raises(flow.InvalidArgument, text, lambda: flow.value_and_grad(lambda x: flow.ones(2))(x))
+    text = "vjp: a gradient of shape [3] does not fit a tensor of shape []"
+    raises(flow.ShapeError, text, lambda: flow.vjp(lambda x: three, x)[1](flow.ones(3)))
 
 
 def test_a_checkpoint_draws_the_same_numbers_again() -> None:

@@ -132,6 +132,8 @@ def test_files_that_are_no_libraries_of_operators(folder: Path) -> None:
     raises(flow.Unsupported, text, lambda: flow.load_library(other))
     raises(flow.TypeMismatch, "load_library: path must be str or path, got int", lambda: flow.load_library(3))  # type: ignore[arg-type]
     raises(flow.TypeMismatch, "load_library: missing argument path", lambda: flow.load_library())  # type: ignore[call-arg]
+    text = "load_library: path must be the name of a file, got ''"
+    raises(flow.InvalidArgument, text, lambda: flow.load_library(""))
     text = "load_library: path must not have a null byte"
     raises(flow.InvalidArgument, text, lambda: flow.load_library("a\0b"))
 

@@ -113,10 +113,11 @@ test('loading a plugin with loadDevice()', () => {
   `, {ONEFLOW_DEVICE_PATH: ''});
   assert.match(output, /^false\n3\n.*there already is a device type 'far'\n$/);
   const library = path.join(path.dirname(plugin('far')), '../lib/liboneflow.so');
-  for (const file of ['/nowhere/plugin.so', fileURLToPath(import.meta.url), '', library]) {
+  for (const file of ['/nowhere/plugin.so', fileURLToPath(import.meta.url), library]) {
     assert.throws(() => flow.loadDevice(file), flow.DeviceError);
   }
   checkFailure(() => flow.loadDevice(3), flow.TypeMismatch, 'loadDevice: path must be string, got number');
+  checkFailure(() => flow.loadDevice(''), flow.InvalidArgument, "loadDevice: path must be the name of a file, got ''");
   const text = 'loadDevice: path must not have a null byte';
   checkFailure(() => flow.loadDevice('far.so\0'), flow.InvalidArgument, text);
 });

@@ -249,6 +249,49 @@ test('hooks', () => {
   assert.throws(() => sum(y.mul(3)).backward(), {name: 'TypeMismatch', message});
 });
 
+test('functions that return what was there before', () => {
+  const [x, other] = [flow.tensor([1, 2]).setRequiresGrad(), flow.tensor([3, 4]).setRequiresGrad()];
+  class Other extends flow.autograd.Function {
+    static forward() {
+      return other;
+    }
+
+    static backward(_, grad) {
+      return grad.mul(5);
+    }
+  }
+  for (const y of [Other.apply(x), flow.checkpoint(() => other, x)]) {
+    assert.notEqual(y, other);
+    assert.ok(other.isLeaf);
+    y.sum().backward();
+  }
+  assert.deepEqual([x.grad.toArray(), other.grad.toArray()], [[5, 5], [1, 1]]);
+});
+
+test('gradients of constants are zeros', () => {
+  const [x, three] = [flow.tensor([1, 2]), flow.tensor(3)];
+  for (const fn of [() => three, (each) => each.argmax(), (each) => flow.noGrad(() => each.sum())]) {
+    const found = [
+      flow.grad(fn)(x), flow.valueAndGrad(fn)(x)[1], flow.vjp(fn, x)[1](), flow.jacobian(fn, x),
+      flow.hessian(fn, x).at(0),
+    ];
+    for (const each of found) assert.deepEqual([each.toArray(), each.dtype], [[0, 0], 'float32']);
+  }
+  const [, pull] = flow.vjp((each) => [three, each.mul(2)], x);
+  assert.deepEqual(pull([null, flow.ones([2])]).toArray(), [2, 2]);
+  assert.throws(() => flow.valueAndGrad(() => flow.ones([2]))(x), {
+    name: 'InvalidArgument',
+    message: 'valueAndGrad: a tensor of shape [2] needs a gradient of this shape; only one element has the default 1',
+  });
+});
+
+test('a view that is made without recording is a constant', () => {
+  const changed = flow.tensor([1, 2]).setRequiresGrad().mul(1);
+  changed.mul_(2);
+  assert.equal(flow.noGrad(() => changed.at(0)).requiresGrad, false);
+  assert.equal(changed.at(0).requiresGrad, true);
+});
+
 test('checkpoint calls the function again', () => {
   const x = leaf(0.5);
   let calls = 0;

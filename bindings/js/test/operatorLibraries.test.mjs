@@ -93,6 +93,8 @@ test('files that are no libraries of operators', () => {
     fs.rmSync(folder, {recursive: true});
   }
   checkFailure(() => flow.loadLibrary(3), flow.TypeMismatch, 'loadLibrary: path must be string, got number');
+  checkFailure(
+    () => flow.loadLibrary(''), flow.InvalidArgument, "loadLibrary: path must be the name of a file, got ''");
   checkFailure(() => flow.loadLibrary('a\0b'), flow.InvalidArgument, 'loadLibrary: path must not have a null byte');
 });
 

@@ -16,6 +16,7 @@ def _backward(
     wanted: Sequence[Tensor] | None,
     retain_graph: _bool,
     create_graph: _bool,
+    caller: str | None = None,
     /,
 ) -> list[Tensor | None]: ...
 def _independent_variable(tensor: Tensor, keeps_history: _bool, /) -> Tensor: ...

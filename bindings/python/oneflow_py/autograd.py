@@ -13,11 +13,14 @@ import contextlib
 import functools
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from oneflow_py import _native as native
 from oneflow_py._native import HookHandle as HookHandle
 from oneflow_py._native import IndexOutOfRange, InvalidArgument, ShapeError, Tensor, TypeMismatch, Unsupported
+from oneflow_py.modes import check_callable, in_mode
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 # ------------------------------------------------------------------------------------------------ modes
 
@@ -37,59 +40,64 @@ class set_grad_enabled:
     def __exit__(self, *_: object) -> None:
         native._set_grad_enabled(self._before)
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, function: _F) -> _F:
         """Returns a function whose calls run in this mode."""
         native._set_grad_enabled(self._before)
-        return _in_mode("set_grad_enabled", function, self._mode)
+        return in_mode("set_grad_enabled", function, self._mode)
 
 
 class _Mode:
     """A mode for a `with` block, or for the calls of a function that it decorates."""
 
-    recording = True
-
-    def __init__(self) -> None:
+    def __init__(self, name: str, recording: bool) -> None:
+        self._name = name
+        self._recording = recording
         self._before: list[bool] = []
 
     def __enter__(self) -> None:
         self._before.append(native.is_grad_enabled())
-        native._set_grad_enabled(self.recording)
+        native._set_grad_enabled(self._recording)
 
     def __exit__(self, *_: object) -> None:
         native._set_grad_enabled(self._before.pop())
 
-    def __call__(self, function: Callable[..., Any]) -> Callable[..., Any]:
+    def __call__(self, function: _F) -> _F:
         """Returns a function whose calls run in this mode."""
-        return _in_mode(type(self).__name__, function, self.recording)
+        return in_mode(self._name, function, self._recording)
 
 
-class no_grad(_Mode):
-    """Calls in it are not recorded: `with flow.no_grad():`, or `@flow.no_grad()`."""
-
-    recording = False
+_MISSING: Any = object()
 
 
-class enable_grad(_Mode):
+def _mode(name: str, recording: bool, function: Any) -> Any:
+    return _Mode(name, recording) if function is _MISSING else in_mode(name, function, recording)
+
+
+@overload
+def no_grad() -> _Mode: ...
+@overload
+def no_grad(function: _F) -> _F: ...
+def no_grad(function: Any = _MISSING) -> Any:
+    """Calls in it are not recorded: `with flow.no_grad():`, or `@flow.no_grad` for those of a function."""
+    return _mode("no_grad", False, function)
+
+
+@overload
+def enable_grad() -> _Mode: ...
+@overload
+def enable_grad(function: _F) -> _F: ...
+def enable_grad(function: Any = _MISSING) -> Any:
     """Calls in it are recorded, also within `no_grad`."""
+    return _mode("enable_grad", True, function)
 
 
-class inference_mode(no_grad):
+@overload
+def inference_mode() -> _Mode: ...
+@overload
+def inference_mode(function: _F) -> _F: ...
+def inference_mode(function: Any = _MISSING) -> Any:
     """Calls in it are not recorded; the same as `no_grad`."""
-
-
-def _in_mode(caller: str, function: Callable[..., Any], recording: bool) -> Callable[..., Any]:
-    _callable(caller, function)
-
-    @functools.wraps(function)
-    def wrapper(*args: Any, **keywords: Any) -> Any:
-        before = native.is_grad_enabled()
-        native._set_grad_enabled(recording)
-        try:
-            return function(*args, **keywords)
-        finally:
-            native._set_grad_enabled(before)
-
-    return wrapper
+    return _mode("inference_mode", False, function)
 
 
 # ------------------------------------------------------------------------------------------------ gradients
@@ -122,11 +130,6 @@ def _flags(caller: str, **values: object) -> None:
             raise TypeMismatch(f"{caller}: {name} must be bool, got {native._type_name(value)}")
 
 
-def _callable(caller: str, function: Any) -> None:
-    if not callable(function):
-        raise TypeMismatch(f"{caller}: function must be callable, got {native._type_name(function)}")
-
-
 def _value(caller: str, value: object) -> Tensor:
     if not isinstance(value, Tensor):
         raise TypeMismatch(f"{caller}: the function must return Tensor, got {native._type_name(value)}")
@@ -136,7 +139,7 @@ def _value(caller: str, value: object) -> Tensor:
 def _values(caller: str, value: object) -> list[Tensor]:
     """Returns what a function returned, one tensor or several, as a list."""
     is_list = isinstance(value, (list, tuple))
-    items = list(value) if isinstance(value, (list, tuple)) else [value]
+    items: list[Any] = list(value) if isinstance(value, (list, tuple)) else [value]
     for each in items:
         if not isinstance(each, Tensor):
             found = (
@@ -227,7 +230,7 @@ def value_and_grad(function: Callable[..., Any], argnums: int | Sequence[int] = 
 
 
 def _with_gradient(caller: str, function: Callable[..., Any], argnums: object) -> Callable[..., Any]:
-    _callable(caller, function)
+    check_callable(caller, function)
     numbers = _argument_numbers(caller, argnums)
 
     @functools.wraps(function)
@@ -241,8 +244,7 @@ def _with_gradient(caller: str, function: Callable[..., Any], argnums: object) -
                 given[position] = variable
             value = _value(caller, function(*given, **keywords))
             records = is_recording and native._depends_on_others([value], inputs)
-            found = native._backward([value], [None], inputs, records, records)
-        grads = _or_zeros(inputs, found)
+            grads = _gradients(caller, [value], [None], inputs, records, records)
         return value if records else value.detach(), grads if isinstance(argnums, (list, tuple)) else grads[0]
 
     return wrapper
@@ -284,13 +286,17 @@ def _variable(caller: str, value: Tensor, keeps_history: bool) -> Tensor:
     return native._independent_variable(value, keeps_history)
 
 
-def _or_zeros(inputs: list[Tensor], grads: list[Tensor | None]) -> tuple[Tensor, ...]:
-    return tuple(native.zeros_like(x) if each is None else each for x, each in zip(inputs, grads, strict=True))
+def _gradients(
+    caller: str, outputs: list[Tensor], grads: list[Any], inputs: list[Tensor], retain_graph: bool, create_graph: bool
+) -> tuple[Tensor, ...]:
+    """Returns the gradients of inputs, zeros where the outputs do not depend on one. Outputs may be constants."""
+    found = native._backward(outputs, grads, inputs, retain_graph, create_graph, caller)
+    return tuple(native.zeros_like(x) if each is None else each for x, each in zip(inputs, found, strict=True))
 
 
 def vjp(function: Callable[..., Any], *inputs: Tensor) -> tuple[Any, Callable[..., Any]]:
     """Returns the value of `function(*inputs)`, and a function from a gradient of the value to those of the inputs."""
-    _callable("vjp", function)
+    check_callable("vjp", function)
     is_recording = native.is_grad_enabled()
     variables = [_variable("vjp", each, is_recording) for each in inputs]
     with enable_grad():
@@ -301,8 +307,8 @@ def vjp(function: Callable[..., Any], *inputs: Tensor) -> tuple[Any, Callable[..
     def pull(gradient: Any = None) -> Any:
         given = _grads("vjp", "gradient", gradient, outputs)
         is_variable = records or any(each is not None and each.requires_grad for each in given)
-        found = native._backward(outputs, given, variables, True, is_variable and native.is_grad_enabled())
-        grads = _or_zeros(variables, found)
+        creates = is_variable and native.is_grad_enabled()
+        grads = _gradients("vjp", outputs, given, variables, True, creates)
         return grads[0] if len(grads) == 1 else grads
 
     return value if records else _like(value, [each.detach() for each in outputs]), pull
@@ -313,7 +319,7 @@ def jacobian(function: Callable[..., Tensor], inputs: Tensor | Sequence[Tensor],
 
     Several inputs give a tuple. `create_graph` records the computation of the derivatives.
     """
-    _callable("jacobian", function)
+    check_callable("jacobian", function)
     single = isinstance(inputs, Tensor)
     _flags("jacobian", create_graph=create_graph)
     variables = [_variable("jacobian", each, create_graph) for each in _inputs("jacobian", inputs)]
@@ -323,13 +329,13 @@ def jacobian(function: Callable[..., Tensor], inputs: Tensor | Sequence[Tensor],
         if value.requires_grad:
             flat = native.reshape(value, [-1])
             for i in range(flat.shape[0]):
-                found = native._backward([flat[i]], [None], variables, True, create_graph)
-                for row, each in zip(rows, _or_zeros(variables, found), strict=True):
+                found = _gradients("jacobian", [flat[i]], [None], variables, True, create_graph)
+                for row, each in zip(rows, found, strict=True):
                     row.append(each)
     results = []
     for row, x in zip(rows, variables, strict=True):
         shape = [*value.shape, *x.shape]
-        zeros = native.zeros(shape, dtype=value.dtype, device=value.device)
+        zeros = native.zeros(shape, dtype=x.dtype, device=x.device)
         results.append(native.reshape(native.stack(row), shape) if row else zeros)
     return results[0] if single else tuple(results)
 
@@ -337,7 +343,7 @@ def jacobian(function: Callable[..., Tensor], inputs: Tensor | Sequence[Tensor],
 def hessian(function: Callable[..., Tensor], inputs: Tensor | Sequence[Tensor], create_graph: bool = False) -> Any:
     """Returns the second derivatives of the scalar `function(*inputs)`; several inputs give a tuple of tuples."""
     single = isinstance(inputs, Tensor)
-    _callable("hessian", function)
+    check_callable("hessian", function)
     given = _inputs("hessian", inputs)
     _flags("hessian", create_graph=create_graph)
 
@@ -346,10 +352,7 @@ def hessian(function: Callable[..., Tensor], inputs: Tensor | Sequence[Tensor], 
             value = _value("hessian", function(*args))
             if value.numel() != 1:
                 raise ShapeError(f"hessian: the function must return one element, got shape {list(value.shape)}")
-            x = args[position]
-            if not value.requires_grad:
-                return native.zeros_like(x)
-            return _or_zeros([x], native._backward([value], [None], [x], True, True))[0]
+            return _gradients("hessian", [value], [None], [args[position]], True, True)[0]
 
         return gradient
 
@@ -365,7 +368,7 @@ class Context:
 
     def __init__(self) -> None:
         self._saved: list[tuple[Tensor | None, int]] = []
-        self._constant: set[int] = set()
+        self._constant: list[Tensor] = []
         self.needs_input_grad: tuple[bool, ...] = ()
 
     def save_for_backward(self, *tensors: Tensor | None) -> None:
@@ -388,7 +391,11 @@ class Context:
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Says that results have no gradient."""
-        self._constant.update(map(id, tensors))
+        for each in tensors:
+            if not isinstance(each, Tensor):
+                found = native._type_name(each)
+                raise TypeMismatch(f"mark_non_differentiable: tensors must be Tensor, got {found}")
+        self._constant.extend(tensors)
 
 
 class Function:
@@ -420,14 +427,17 @@ class Function:
         with no_grad():
             results = cls.forward(context, *args)
         outputs = list(results) if isinstance(results, (tuple, list)) else [results]
-        # An argument that is returned becomes another tensor, whose history is this call.
+        constant = [any(each is marked for marked in context._constant) for each in outputs]
+        # A tensor that was there before, such as an argument, becomes another one, whose history is this call.
         outputs = [
             native.as_strided(each.detach(), each.shape, each.stride(), each.storage_offset())
-            if isinstance(each, Tensor) and any(each is a for a in inputs)
+            if isinstance(each, Tensor) and (each.requires_grad or any(each is a for a in inputs))
             else each
             for each in outputs
         ]
-        differentiable = [each for each in outputs if isinstance(each, Tensor) and id(each) not in context._constant]
+        differentiable = [
+            each for each, marked in zip(outputs, constant, strict=True) if isinstance(each, Tensor) and not marked
+        ]
 
         def backward(grads: list[Tensor], wanted: list[bool]) -> list[Tensor | None]:
             if cls.backward is Function.backward:
@@ -506,7 +516,7 @@ def checkpoint(function: Callable[..., Any], *args: Any) -> Any:
     The function must return a tensor or a tuple of tensors, and the same for the same arguments. What it draws from the
     default generator is drawn again.
     """
-    _callable("checkpoint", function)
+    check_callable("checkpoint", function)
     return _Checkpoint.apply(function, *args)
 
 
@@ -539,7 +549,7 @@ def gradcheck(
 
     Raises InvalidArgument for a difference above `atol + rtol * |difference quotient|`, or returns False.
     """
-    _callable("gradcheck", function)
+    check_callable("gradcheck", function)
     for name, number in (("eps", eps), ("atol", atol), ("rtol", rtol)):
         if not isinstance(number, (int, float)):
             raise TypeMismatch(f"gradcheck: {name} must be float, got {native._type_name(number)}")

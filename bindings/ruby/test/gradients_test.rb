@@ -324,6 +324,44 @@ class GradientsTest < OneFlowTest
     assert_equal text, assert_raises(OneFlow::TypeMismatch) { (y * 3).sum.backward }.message
   end
 
+  # A function that returns a tensor that it has not made.
+  class Other < OneFlow::Autograd::Function
+    OTHER = OneFlow.tensor([3.0, 4.0]).requires_grad!
+    def self.forward(_, _input) = OTHER
+    def self.backward(_, grad) = grad * 5
+  end
+
+  def test_functions_that_return_what_was_there_before
+    x = OneFlow.tensor([1.0, 2.0]).requires_grad!
+    [Other.apply(x), OneFlow.checkpoint(x) { Other::OTHER }].each do |y|
+      refute_same Other::OTHER, y
+      assert_predicate Other::OTHER, :leaf?
+      y.sum.backward
+    end
+    assert_equal [[5.0, 5.0], [1.0, 1.0]], [x.grad.to_a, Other::OTHER.grad.to_a]
+  end
+
+  def test_gradients_of_constants_are_zeros
+    x = OneFlow.tensor([1.0, 2.0])
+    three = OneFlow.tensor(3.0)
+    [->(_) { three }, :argmax.to_proc, ->(each) { OneFlow.no_grad { each.sum } }].each do |function|
+      found = [OneFlow.grad(&function).call(x), OneFlow.value_and_grad(&function).call(x).last,
+               OneFlow.vjp(x, &function).last.call, OneFlow.jacobian(x, &function), OneFlow.hessian(x, &function)[0]]
+      assert_equal [[[0.0, 0.0], :float32]], found.map { |each| [each.to_a, each.dtype.to_sym] }.uniq
+    end
+    _, pull = OneFlow.vjp(x) { |each| [three, each * 2] }
+    assert_equal [2.0, 2.0], pull.call([nil, OneFlow.ones([2])]).to_a
+    text = "value_and_grad: a tensor of shape [2] needs a gradient of this shape; only one element has the default 1"
+    assert_error(OneFlow::InvalidArgument, text) { OneFlow.value_and_grad { OneFlow.ones([2]) }.call(x) }
+  end
+
+  def test_a_view_that_is_made_without_recording_is_a_constant
+    changed = OneFlow.tensor([1.0, 2.0]).requires_grad! * 1
+    changed.mul!(2)
+    refute_predicate(OneFlow.no_grad { changed[0] }, :requires_grad?)
+    assert_predicate changed[0], :requires_grad?
+  end
+
   def test_checkpoint
     x = leaf(0.5)
     calls = 0

@@ -48,6 +48,9 @@ class LibraryTest < OneFlowTest
     assert_raises(OneFlow::DeviceError) { OneFlow.default_device = "toaster" }
     assert_raises(OneFlow::TypeMismatch) { OneFlow.synchronize(3) }
     assert_raises(OneFlow::DeviceError) { OneFlow.load_device("/nowhere/plugin.so") }
+    assert_error(OneFlow::InvalidArgument, "load_device: path must be the name of a file, got ''") do
+      OneFlow.load_device("")
+    end
     assert_error(OneFlow::TypeMismatch, "load_device: path must be String or Pathname, got Integer") do
       OneFlow.load_device(3)
     end

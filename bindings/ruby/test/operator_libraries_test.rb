@@ -88,6 +88,9 @@ class OperatorLibrariesTest < OneFlowTest
     assert_error(OneFlow::TypeMismatch, "load_library: path must be String or Pathname, got Integer") do
       OneFlow.load_library(3)
     end
+    assert_error(OneFlow::InvalidArgument, "load_library: path must be the name of a file, got ''") do
+      OneFlow.load_library("")
+    end
     assert_error(OneFlow::InvalidArgument, "load_library: path must not have a null byte") do
       OneFlow.load_library("a\0b")
     end

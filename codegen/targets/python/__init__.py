@@ -25,7 +25,7 @@ from codegen.targets.python import stubs, words
 from codegen.targets.python.classes import PythonClasses, PythonExamples
 from codegen.targets.python.documentation import help_text
 from codegen.targets.python.table import PythonFunction
-from codegen.targets.python.words import PYTHON, RESERVED
+from codegen.targets.python.words import NAMES_OF_STUBS, PYTHON, RESERVED
 
 FOLDER = "bindings/python/generated"
 
@@ -194,7 +194,7 @@ class Python(Language):
         return self._public_name(function.name)
 
     def _public_name(self, name: str) -> str:
-        return self.names.of(name, reserved=RESERVED)
+        return self.names.of(name, reserved=RESERVED | NAMES_OF_STUBS)
 
     def argument_name(self, name: str) -> str:
         return name

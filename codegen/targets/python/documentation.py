@@ -48,8 +48,9 @@ def docstring(lines: Sequence[str], indent: int) -> str:
     """Returns a docstring literal whose lines, except for the first one, are indented by `indent` columns."""
     margin = " " * indent
     text = "\n".join(f"{margin}{line}".rstrip() for line in lines).lstrip()
+    text = text.replace('"""', "'''")  # it would end the literal
     prefix = "r" if "\\" in text else ""
-    if len(lines) == 1 and indent + len(text) + 6 <= 120 and not text.endswith('"'):
+    if len(lines) == 1 and indent + len(text) + 6 <= 120 and not text.endswith(('"', "\\")):
         return f'{prefix}"""{text}"""'
     return f'{prefix}"""{text}\n{margin}"""'
 

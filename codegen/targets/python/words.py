@@ -13,6 +13,8 @@ from codegen.types import Argument
 from codegen.words import Word, Words
 
 RESERVED = frozenset(keyword.kwlist) | {"self"}
+# By which stubs declare functions: a function of such a name would hide them.
+NAMES_OF_STUBS = frozenset({"overload", "str", "tuple"})
 WIDTH = 100  # of signatures and docstrings
 
 

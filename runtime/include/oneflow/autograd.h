@@ -54,6 +54,9 @@ typedef struct of_backward_options {
   uint32_t struct_size;
   bool retain_graph; /* keeps what the gradients need, so that another pass can follow the same calls */
   bool create_graph; /* records the pass, so that its gradients have gradients; implies retain_graph */
+  /* Whether tensors that do not require a gradient are constants. Without this, they are an error. */
+  bool allow_constants;
+  const char* caller; /* the name that errors begin with; NULL for backward or grad */
 } of_backward_options;
 
 /* Adds the gradients of the sum of `tensors` to all leaves that these depend on. `grads` are the gradients of the

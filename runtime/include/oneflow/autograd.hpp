@@ -44,7 +44,7 @@ struct BackwardOptions {
   bool retain_graph = false;  ///< keeps what another pass needs
   bool create_graph = false;  ///< records the pass, so that its gradients have gradients
 
-  of_backward_options get() const { return {sizeof(of_backward_options), retain_graph, create_graph}; }
+  of_backward_options get() const { return {sizeof(of_backward_options), retain_graph, create_graph, false, nullptr}; }
 };
 
 /// Adds the gradients of a tensor with one element to all leaves that it depends on.

@@ -52,13 +52,17 @@ function gradsOf(method, name, grads, outputs) {
   return found;
 }
 
-/** Runs a backward pass. Returns the gradients of the inputs, null where there is none. */
-function pass(method, outputs, grads, inputs, {retainGraph, createGraph = false} = {}) {
+/**
+ * Runs a backward pass. Returns the gradients of the inputs, null where there is none. Outputs may be constants where
+ * `method` differentiates a function.
+ */
+function pass(method, outputs, grads, inputs, {retainGraph, createGraph = false, ofFunction = false} = {}) {
   gradMode.enter();
   const wanted = inputs && slots(method, inputs);
   const retains = retainGraph ?? createGraph;
   const [roots, given] = [slots(method, outputs), slots(method, grads)];
-  const found = native.runBackward(roots, given, wanted, retains, createGraph, outputs, grads, inputs);
+  const found = native.runBackward(
+    roots, given, wanted, retains, createGraph, ofFunction ? method : null, outputs, grads, inputs);
   return found?.map((slot) => (slot === 0 ? null : wrapSlot(slot)));
 }
 
@@ -107,7 +111,11 @@ function valueOf(method, value) {
   throw makeError('TypeMismatch', `${method}: fn must return Tensor, got ${describe(value)}`);
 }
 
-const orZeros = (found, inputs) => found.map((each, i) => each ?? flow.zerosLike(inputs[i]));
+/** Returns the gradients of what a function returned, zeros where it does not depend on an input. */
+function gradientsOf(method, outputs, grads, inputs, options) {
+  const found = pass(method, outputs, grads, inputs, {...options, ofFunction: true});
+  return found.map((each, i) => each ?? flow.zerosLike(inputs[i]));
+}
 
 const valueAndGrad = (fn, options) => withGradient('valueAndGrad', fn, options);
 
@@ -127,7 +135,7 @@ function withGradient(method, fn, options) {
       });
       const value = valueOf(method, fn(...given));
       const records = isRecording && dependsOnOthers(method, [value], variables);
-      const found = orZeros(pass(method, [value], [null], variables, {createGraph: records}), variables);
+      const found = gradientsOf(method, [value], [null], variables, {createGraph: records});
       return [records ? value : value.detach(), isList(argnums) ? found : found[0]];
     });
   };
@@ -143,7 +151,7 @@ function vjp(fn, ...inputs) {
   const pull = (gradient) => {
     const grads = gradsOf('vjp', 'gradient', gradient, outputs);
     const createGraph = gradMode.isEnabled() && (records || grads.some((each) => each?.requiresGrad));
-    const found = orZeros(pass('vjp', outputs, grads, variables, {retainGraph: true, createGraph}), variables);
+    const found = gradientsOf('vjp', outputs, grads, variables, {retainGraph: true, createGraph});
     return found.length === 1 ? found[0] : found;
   };
   const results = records ? outputs : outputs.map((each) => each.detach());
@@ -161,14 +169,14 @@ function jacobian(fn, inputs, options) {
     if (value.requiresGrad) {
       const flat = flow.reshape(value, [-1]);
       for (let i = 0; i < flat.shape[0]; i++) {
-        const found = pass('jacobian', [flat.at(i)], [null], variables, {retainGraph: true, createGraph});
-        orZeros(found, variables).forEach((each, k) => rows[k].push(each));
+        const found = gradientsOf('jacobian', [flat.at(i)], [null], variables, {retainGraph: true, createGraph});
+        found.forEach((each, k) => rows[k].push(each));
       }
     }
     const results = rows.map((row, k) => {
       const shape = [...value.shape, ...variables[k].shape];
       if (row.length > 0) return flow.reshape(flow.stack(row), shape);
-      return flow.zeros(shape, {dtype: value.dtype, device: value.device});
+      return flow.zeros(shape, {dtype: variables[k].dtype, device: variables[k].device});
     });
     return isTensor(inputs) ? results[0] : results;
   });
@@ -182,9 +190,7 @@ function hessian(fn, inputs, options) {
     if (value.size !== 1) {
       throw makeError('ShapeError', `hessian: fn must return one element, got shape [${value.shape.join(', ')}]`);
     }
-    if (!value.requiresGrad) return flow.zerosLike(args[position]);
-    const [found] = pass('hessian', [value], [null], [args[position]], {createGraph: true});
-    return found ?? flow.zerosLike(args[position]);
+    return gradientsOf('hessian', [value], [null], [args[position]], {createGraph: true})[0];
   };
   const rows = given.map((_, i) => jacobian(first(i), given, options));
   return isTensor(inputs) ? rows[0][0] : rows;
@@ -236,8 +242,9 @@ class DifferentiableFunction {
     const positions = args.flatMap((each, i) => (isTensor(each) ? [i] : []));
     context.needsInputGrad = args.map((each) => isTensor(each) && each.requiresGrad);
     const results = noGrad(() => this.forward(context, ...args));
+    // A tensor that was there before, such as an argument, becomes another one, whose history is this call.
     const outputs = returnedList(this.name, 'forward', results).map((each) => (
-      args.includes(each) ? each.detach() : each));
+      args.includes(each) || each.requiresGrad ? each.detach() : each));
     native.recordFunction(this.name, positions.map((i) => slotOf(args[i])), outputs.map(slotOf), (gradSlots) => {
       const found = this.backward(context, ...gradSlots.map((slot) => wrapSlot(slot)));
       const gradients = listOf(found);

@@ -24,8 +24,9 @@ Napi::Array slots_of(Environment& environment, const std::vector<of_tensor>& ten
   return integers_to_js(environment.env(), slots.data(), slots.size());
 }
 
-// runBackward(slots, gradient slots, input slots or null, retainGraph, createGraph, ...keepAlive): returns an array of
-// slots for the inputs; without inputs, undefined.
+// runBackward(slots, gradient slots, input slots or null, retainGraph, createGraph, name or null, ...keepAlive):
+// returns an array of slots for the inputs; without inputs, undefined. With the name of a function that is
+// differentiated, tensors may be constants.
 Napi::Value run_backward(const Call& call) {
   const std::vector<of_tensor> tensors = tensors_of(call, 0), grads = tensors_of(call, 1), inputs = tensors_of(call, 2);
   const bool has_inputs = call[2].IsArray();
@@ -33,6 +34,11 @@ Napi::Value run_backward(const Call& call) {
   options.struct_size = sizeof(options);
   options.retain_graph = call.boolean(3);
   options.create_graph = call.boolean(4);
+  const std::string caller = call[5].IsString() ? call.string(5) : "";
+  if (!caller.empty()) {
+    options.allow_constants = true;
+    options.caller = caller.c_str();
+  }
   std::vector<of_tensor> results(inputs.size());
   const of_status status = has_inputs ? of_grad(tensors.data(), grads.data(), tensors.size(), inputs.data(),
                                                 inputs.size(), &options, results.data())

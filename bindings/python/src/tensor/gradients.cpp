@@ -87,9 +87,11 @@ std::vector<of_tensor> handles_of(nb::handle object) {
   return handles;
 }
 
-// Runs a backward pass. Without inputs, it adds to leaves.
+// Runs a backward pass. Without inputs, it adds to leaves. With the name of a function that is differentiated, tensors
+// may be constants.
 std::optional<std::vector<OwnedTensor>> run_pass(nb::handle tensor_list, nb::handle grad_list, nb::handle input_list,
-                                                 nb::handle retain, nb::handle create) {
+                                                 nb::handle retain, nb::handle create,
+                                                 const std::optional<std::string>& caller) {
   const std::vector<of_tensor> tensors = handles_of(tensor_list), grads = handles_of(grad_list);
   const bool has_inputs = !input_list.is_none();
   const std::vector<of_tensor> inputs = has_inputs ? handles_of(input_list) : std::vector<of_tensor>();
@@ -97,6 +99,8 @@ std::optional<std::vector<OwnedTensor>> run_pass(nb::handle tensor_list, nb::han
   options.struct_size = sizeof(options);
   options.retain_graph = bool(nb::bool_(retain));
   options.create_graph = bool(nb::bool_(create));
+  options.allow_constants = caller.has_value();
+  options.caller = caller ? caller->c_str() : nullptr;
   std::vector<of_tensor> results(inputs.size());
   const auto run = [&] {
     if (!has_inputs) return of_backward(tensors.data(), grads.data(), tensors.size(), &options);
@@ -203,7 +207,7 @@ void add_gradient_functions(PyObject* module) {
   auto scope = nb::borrow<nb::module_>(module);
   scope.def("_set_grad_enabled", of_set_grad_enabled);
   const auto any = nb::arg().none();
-  scope.def("_backward", run_pass, any, any, any, any, any);
+  scope.def("_backward", run_pass, any, any, any, any, any, any = nb::none());
   scope.def("_independent_variable", independent_variable);
   scope.def("_depends_on_others", depends_on_others);
   scope.def("_record_function", record_function);

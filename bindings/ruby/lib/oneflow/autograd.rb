@@ -38,7 +38,7 @@ module OneFlow
       def pass(method, outputs, grads, inputs, retain_graph: nil, create_graph: false)
         retains = nil.equal?(retain_graph) ? create_graph : retain_graph
         run_backward(outputs, grads, inputs, flag(method, "retain_graph", retains),
-                     flag(method, "create_graph", create_graph))
+                     flag(method, "create_graph", create_graph), nil)
       end
 
       # Returns true or false. Raises TypeMismatch for another value.
@@ -136,8 +136,9 @@ module OneFlow
       end
 
       # Returns the gradients of inputs, zeros where the outputs do not depend on one.
-      def gradients(outputs, grads, inputs, retain_graph, create_graph)
-        run_backward(outputs, grads, inputs, retain_graph, create_graph).zip(inputs).map do |found, input|
+      def gradients(method, outputs, grads, inputs, **flags)
+        flags => {retain_graph:, create_graph:}
+        run_backward(outputs, grads, inputs, retain_graph, create_graph, method).zip(inputs).map do |found, input|
           found || OneFlow.zeros_like(input)
         end
       end
@@ -213,9 +214,8 @@ module OneFlow
         jacobian(given, create_graph:) do |*args|
           value = Autograd.value_of("hessian", block.call(*args))
           raise ShapeError, "hessian: the block must return one element, got shape #{value.shape}" if value.size != 1
-          next OneFlow.zeros_like(args[i]) unless value.requires_grad?
 
-          Autograd.gradients([value], [nil], [args[i]], true, true).first
+          Autograd.gradients("hessian", [value], [nil], [args[i]], retain_graph: true, create_graph: true).first
         end
       end
       inputs.is_a?(Tensor) ? rows.first.first : rows
@@ -244,7 +244,7 @@ module OneFlow
         positions.zip(inputs) { |i, variable| args[i] = variable }
         value = Autograd.value_of(method, enable_grad { block.call(*args) })
         records = recording && Autograd.depends_on_others([value], inputs)
-        found = Autograd.gradients([value], [nil], inputs, records, records)
+        found = Autograd.gradients(method, [value], [nil], inputs, retain_graph: records, create_graph: records)
         [records ? value : value.detach, Array === argnums ? found : found.first]
       end
     end
@@ -265,7 +265,7 @@ module OneFlow
       lambda do |gradient = nil|
         grads = Autograd.grads_of("vjp", "gradient", gradient, outputs)
         creates = grad_enabled? && (records || grads.any? { |each| Autograd.wanted?(each) })
-        found = Autograd.gradients(outputs, grads, inputs, true, creates)
+        found = Autograd.gradients("vjp", outputs, grads, inputs, retain_graph: true, create_graph: creates)
         found.length == 1 ? found.first : found
       end
     end
@@ -274,12 +274,14 @@ module OneFlow
       return [] unless value.requires_grad?
 
       flat = OneFlow.reshape(value, [-1])
-      Array.new(flat.size) { |i| Autograd.gradients([flat[i]], [nil], inputs, true, create_graph) }
+      Array.new(flat.size) do |i|
+        Autograd.gradients("jacobian", [flat[i]], [nil], inputs, retain_graph: true, create_graph:)
+      end
     end
 
     def stacked_rows(rows, value, input)
       shape = value.shape + input.shape
-      return zeros(shape, dtype: value.dtype, device: value.device) if rows.empty?
+      return zeros(shape, dtype: input.dtype, device: input.device) if rows.empty?
 
       OneFlow.reshape(stack(rows), shape)
     end

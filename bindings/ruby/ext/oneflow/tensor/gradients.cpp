@@ -174,8 +174,10 @@ of_tensor* handles_of(VALUE array, VALUE* holder) {
   return handles;
 }
 
-// run_backward(tensors, grads, inputs or nil, retain_graph, create_graph): returns the gradients of the inputs.
-VALUE run_backward(VALUE, VALUE tensors, VALUE grads, VALUE inputs, VALUE retain_graph, VALUE create_graph) {
+// run_backward(tensors, grads, inputs or nil, retain_graph, create_graph, name or nil): returns the gradients of the
+// inputs. With the name of a function that is differentiated, tensors may be constants.
+VALUE run_backward(VALUE, VALUE tensors, VALUE grads, VALUE inputs, VALUE retain_graph, VALUE create_graph,
+                   VALUE caller) {
   VALUE holders[4] = {};
   of_tensor* roots = handles_of(tensors, &holders[0]);
   of_tensor* root_grads = handles_of(grads, &holders[1]);
@@ -191,6 +193,8 @@ VALUE run_backward(VALUE, VALUE tensors, VALUE grads, VALUE inputs, VALUE retain
   options.struct_size = sizeof(options);
   options.retain_graph = RTEST(retain_graph);
   options.create_graph = RTEST(create_graph);
+  options.allow_constants = !NIL_P(caller);
+  options.caller = NIL_P(caller) ? nullptr : StringValueCStr(caller);
   check_pass(run_native(true, [=] {
     return has_inputs ? of_grad(roots, root_grads, count, wanted, input_count, &options, results)
                       : of_backward(roots, root_grads, count, &options);
@@ -203,6 +207,7 @@ VALUE run_backward(VALUE, VALUE tensors, VALUE grads, VALUE inputs, VALUE retain
   RB_GC_GUARD(tensors);
   RB_GC_GUARD(grads);
   RB_GC_GUARD(inputs);
+  RB_GC_GUARD(caller);
   return found;
 }
 
@@ -261,7 +266,7 @@ void define_gradients(VALUE module) {
   rb_define_method(tensor_class, "detach", detach, 0);
   VALUE autograd = rb_define_module_under(module, "Autograd");
   define_grad_mode(module, autograd);
-  rb_define_singleton_method(autograd, "run_backward", run_backward, 5);
+  rb_define_singleton_method(autograd, "run_backward", run_backward, 6);
   rb_define_singleton_method(autograd, "independent_variable", independent_variable, 2);
   rb_define_singleton_method(autograd, "depends_on_others", depends_on_others, 2);
   rb_define_singleton_method(autograd, "record_function", record_function, 4);

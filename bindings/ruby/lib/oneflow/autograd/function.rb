@@ -45,9 +45,8 @@ module OneFlow
           context = Context.new
           context.needs_input_grad = args.map { |each| Autograd.wanted?(each) }
           results = OneFlow.no_grad { forward(context, *args) }
-          outputs = returned(results).map do |each|
-            given?(args, each) ? each.detach : each
-          end
+          # A tensor that was there before, such as an argument, becomes another one, whose history is this call.
+          outputs = returned(results).map { |each| given?(args, each) || each.requires_grad? ? each.detach : each }
           gradients = ->(grads, _wanted) { gradients_of(args, backward(context, *grads)) }
           Autograd.record_function(title, args.grep(Tensor), outputs, gradients)
           Array === results ? outputs : outputs.first
