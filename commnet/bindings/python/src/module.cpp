@@ -55,13 +55,13 @@ PYBIND11_MODULE(_extension, module) {
       .def(py::init([](py::handle name, std::optional<py::bytes> secret, py::handle transports, py::handle listen,
                        py::handle busy_poll, py::handle peer_timeout, py::handle streams, py::handle receive_window,
                        py::handle send_limit, py::handle message_limit, py::handle linger) {
-        return Endpoint::create(
-            {optional_text_of(name, "name"), secret ? std::optional<std::string>(*secret) : std::nullopt,
-             optional_text_of(transports, "transports"), optional_text_of(listen, "listen"),
-             duration_of(busy_poll, "busy_poll", 1e6), duration_of(peer_timeout, "peer_timeout", 1e3),
-             integer32_of(streams, "streams"), integer_of(receive_window, "receive_window"),
-             integer_of(send_limit, "send_limit"), integer_of(message_limit, "message_limit"),
-             duration_of(linger, "linger", 1e3)});
+        return Endpoint::create({optional_text_of(name, "name"),
+                                 secret ? std::optional<std::string>(*secret) : std::nullopt,
+                                 optional_text_of(transports, "transports"), optional_text_of(listen, "listen"),
+                                 duration_of(busy_poll, "busy_poll", 1e6),
+                                 duration_of(peer_timeout, "peer_timeout", 1e3), integer32_of(streams, "streams"),
+                                 integer_of(receive_window, "receive_window"), integer_of(send_limit, "send_limit"),
+                                 integer_of(message_limit, "message_limit"), duration_of(linger, "linger", 1e3)});
       }))
       .def_property_readonly("is_closed", &Endpoint::is_closed)
       .def("close", &Endpoint::close)

@@ -135,8 +135,8 @@ void wake_up(void* data) {
   [[maybe_unused]] const ssize_t written = write(static_cast<Endpoint*>(data)->wake, &one, sizeof one);
 }
 
-// Closes the endpoint, and sets @unsent to what could not be sent. Returns the operations that somebody waits for; nil if
-// it was closed before.
+// Closes the endpoint, and sets @unsent to what could not be sent. Returns the operations that somebody waits for; nil
+// if it was closed before.
 VALUE shut(VALUE self) {
   Endpoint& endpoint = endpoint_of(self);
   if (!is_usable(endpoint)) return Qnil;
