@@ -103,9 +103,9 @@ of_data* Binder::bind(const Given& given) {
   of_data* arguments = store_.memory.allocate<of_data>(count);
   for (uint32_t i = 0; i < count; ++i) {
     Native& native = natives_[i];
-    // What is assigned to a property is not an argument, and has a description for its name.
-    const bool is_assigned = parameters_[i].name != nullptr && std::strchr(parameters_[i].name, ' ') != nullptr;
-    if (native.is_given && !is_assigned && look(native.value).kind == OF_DATA_ABSENT) native.is_given = false;
+    // What is assigned to a property is never absent; it has a description for its name.
+    const auto is_assigned = [&] { return std::strchr(parameters_[i].name, ' ') != nullptr; };
+    if (native.is_given && look(native.value).kind == OF_DATA_ABSENT && !is_assigned()) native.is_given = false;
     const bool is_missing =
         !native.is_given && native.items.empty() && parameters_[i].is_required && !parameters_[i].collects;
     if (is_missing && missing == nullptr) missing = parameters_[i].name;
