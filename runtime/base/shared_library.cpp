@@ -4,8 +4,9 @@
 #include <link.h>
 #include <sys/stat.h>
 
+#include <cstdio>
 #include <cstring>
-#include <fstream>
+#include <memory>
 
 namespace oneflow {
 
@@ -14,16 +15,16 @@ namespace {
 // Returns whether a shared library ends before the last of its segments, as after a copy that was interrupted. The
 // loader would map them, and the process would be ended where it reads beyond the end of the file.
 bool is_truncated(const std::string& path, uint64_t size) {
-  std::ifstream file(path, std::ios::binary);
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), std::fclose);
   ElfW(Ehdr) header;
-  if (!file.read(reinterpret_cast<char*>(&header), sizeof header)) return false;
+  if (!file || std::fread(&header, sizeof header, 1, file.get()) != 1) return false;
   const bool is_ours = std::memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_phentsize == sizeof(ElfW(Phdr)) &&
                        header.e_ident[EI_CLASS] == (sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32);
   if (!is_ours) return false;  // the loader says what it is
-  file.seekg(static_cast<std::streamoff>(header.e_phoff));
+  if (std::fseek(file.get(), static_cast<long>(header.e_phoff), SEEK_SET) != 0) return true;
   for (int i = 0; i < header.e_phnum; ++i) {
     ElfW(Phdr) segment;
-    if (!file.read(reinterpret_cast<char*>(&segment), sizeof segment)) return true;
+    if (std::fread(&segment, sizeof segment, 1, file.get()) != 1) return true;
     if (segment.p_type == PT_LOAD && (segment.p_filesz > size || segment.p_offset > size - segment.p_filesz))
       return true;
   }

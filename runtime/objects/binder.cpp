@@ -42,15 +42,15 @@ of_data Binder::refuse_count(size_t count, size_t most) {
 }
 
 of_data Binder::refuse_name(const Given& given, size_t position) {
-  const char* shown = given.names[position];
-  const char* word = shown;
-  if (shown == nullptr) check_language(language_.show_name(context_, position, &shown, &word));
+  const char* word = given.names[position];
+  const char* literal = nullptr;  // of a key that is not a name
+  if (word == nullptr) check_language(language_.show_name(context_, position, &literal, &word));
   std::vector<const char*> names;
   for (const of_parameter& each : parameters_) names.push_back(each.name);
   const int32_t nearest = of_nearest_name(word, names.data(), names.size());
   const std::string hint = nearest < 0 ? "" : std::string("; did you mean ") + names[nearest] + "?";
   progress_ = {OF_REFUSAL_NAME, static_cast<int32_t>(position), nearest >= 0};
-  return refuse(OF_TYPE_MISMATCH, "unknown argument " + printable(shown) + hint);
+  return refuse(OF_TYPE_MISMATCH, "unknown argument " + (literal ? literal : printable(word)) + hint);
 }
 
 uint32_t Binder::positional_count() const {

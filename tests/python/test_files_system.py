@@ -177,7 +177,7 @@ def test_a_file_that_becomes_shorter_is_an_error() -> None:
         os.truncate("a.safetensors", 1000)
         raises(
             flow.FileError,
-            "load: 'a.safetensors' has become shorter while it was read",
+            "read: 'a.safetensors' has become shorter while it was read",
             lambda: file.read("x", mmap=False),
         )
 

@@ -120,8 +120,11 @@ class DevicesTest < OneFlowTest
     has, sum, message = run_alone("require 'pathname'\n#{program}", { "ONEFLOW_DEVICE_PATH" => nil })
     assert_equal ["false", "3.0"], [has, sum]
     assert message.end_with?("there already is a device type 'far'")
-    ["/nowhere/plugin.so", __FILE__, "", File.join(BUILD, "lib/liboneflow.so")].each do |file|
+    ["/nowhere/plugin.so", __FILE__, File.join(BUILD, "lib/liboneflow.so")].each do |file|
       assert_raises(OneFlow::DeviceError) { OneFlow.load_device(file) }
+    end
+    assert_error(OneFlow::InvalidArgument, "load_device: path must be the name of a file, got ''") do
+      OneFlow.load_device("")
     end
     assert_error(OneFlow::InvalidArgument, "load_device: path must not have a null byte") do
       OneFlow.load_device("far.so\0")
