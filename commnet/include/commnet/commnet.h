@@ -217,10 +217,13 @@ enum { CN_READ = 1, CN_WRITE = 2 }; /* what peers may do with a memory */
 /* Registers `size` bytes at `data`, which must live until the memory is released. */
 CN_API cn_status cn_memory_register(cn_endpoint* endpoint, void* data, size_t size, uint32_t rights,
                                     cn_memory** result);
+/* Allocates `size` bytes, which are zero, and registers them. Sets *data to where they are. Peers of the same host and
+ * user read and write them without a system call. cn_memory_release() frees them. */
+CN_API cn_status cn_memory_alloc(cn_endpoint* endpoint, size_t size, uint32_t rights, void** data, cn_memory** result);
 /* Sets *token to one that allows `rights`, a part of those of the memory. */
 CN_API cn_status cn_memory_token(const cn_memory* memory, uint32_t rights, cn_token* token);
 /* Ends the registration: all its tokens become invalid, and no peer accesses the memory any more when the function
- * returns. NULL: does nothing. */
+ * returns. Memory of cn_memory_alloc() is freed. NULL: does nothing. */
 CN_API void cn_memory_release(cn_memory* memory);
 /* Returns the bytes of the memory that a token names. */
 CN_API uint64_t cn_token_size(const cn_token* token);

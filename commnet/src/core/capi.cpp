@@ -218,6 +218,16 @@ cn_status cn_memory_register(cn_endpoint* endpoint, void* data, size_t size, uin
   });
 }
 
+cn_status cn_memory_alloc(cn_endpoint* endpoint, size_t size, uint32_t rights, void** data, cn_memory** result) {
+  return guarded([&] {
+    const auto owner = endpoint_of(endpoint);
+    cn_memory*& handle = checked(result, "result");
+    void*& place = checked(data, "data");
+    handle = new cn_memory{owner, owner->allocate_memory(size, rights)};
+    place = handle->memory->data;
+  });
+}
+
 cn_status cn_memory_token(const cn_memory* memory, uint32_t rights, cn_token* token) {
   return guarded([&] { checked(token, "token") = commnet::token_of(*checked(memory, "memory").memory, rights); });
 }

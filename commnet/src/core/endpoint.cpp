@@ -235,6 +235,19 @@ std::shared_ptr<const Memory> Endpoint::register_memory(void* data, uint64_t siz
   return memories_.add(data, size, rights);
 }
 
+std::shared_ptr<const Memory> Endpoint::allocate_memory(uint64_t size, uint32_t rights) {
+  if (size == 0) fail(CN_INVALID_ARGUMENT, "size is 0");
+  MemoryFile allocated = MemoryFile::make(size);
+  // Without files in memory, others read and write it like any other memory.
+  if (!allocated && errno != ENOMEM && errno != ENOSPC) allocated = MemoryFile::make_private(size);
+  if (!allocated)
+    fail(CN_OUT_OF_MEMORY, "the system has no memory of %llu bytes", static_cast<unsigned long long>(size));
+  const Lock lock = take_lock();
+  require_open();
+  char* const data = allocated.data();
+  return memories_.add(data, size, rights, std::move(allocated));
+}
+
 void Endpoint::release_memory(const std::shared_ptr<const Memory>& memory) {
   Lock lock = take_lock();
   memories_.remove(memory->id);

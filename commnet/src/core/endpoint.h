@@ -63,6 +63,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   void set_handler(uint32_t number, cn_handler handler, void* user, bool as_event);
   void release(cn_message* message);
   std::shared_ptr<const Memory> register_memory(void* data, uint64_t size, uint32_t rights);
+  std::shared_ptr<const Memory> allocate_memory(uint64_t size, uint32_t rights);
   void release_memory(const std::shared_ptr<const Memory>& memory);
   void watch_peers(bool watch);
   cn_status next_event(cn_event& event, int64_t timeout_ms);

@@ -19,7 +19,8 @@ MemoryFile::~MemoryFile() {
 
 MemoryFile MemoryFile::map(Descriptor file, uint64_t size) {
   MemoryFile mapped;
-  void* const place = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.number(), 0);
+  const int kind = file ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+  void* const place = mmap(nullptr, size, PROT_READ | PROT_WRITE, kind, file.number(), 0);
   if (place == MAP_FAILED) return mapped;
   mapped.file_ = std::move(file);
   mapped.data_ = static_cast<char*>(place);
@@ -33,6 +34,8 @@ MemoryFile MemoryFile::make(uint64_t size) {
   if (!file || fallocate(file.number(), 0, 0, length) != 0 || fcntl(file.number(), F_ADD_SEALS, kSeals) != 0) return {};
   return map(std::move(file), size);
 }
+
+MemoryFile MemoryFile::make_private(uint64_t size) { return map({}, size); }
 
 MemoryFile MemoryFile::take(Descriptor file, uint64_t size) {
   struct stat found {};

@@ -24,6 +24,8 @@ class MemoryFile {
   // Makes one of zeros, of which all memory is there: to use it later does not fail. Returns an empty one where the
   // system has none, with errno.
   static MemoryFile make(uint64_t size);
+  // Makes memory of this process alone, for where the system has no such files. Returns an empty one like make().
+  static MemoryFile make_private(uint64_t size);
   // Maps one that has come from another process. Returns an empty one if it has another size, or could be cut short
   // while it is used.
   static MemoryFile take(Descriptor file, uint64_t size);
@@ -31,6 +33,7 @@ class MemoryFile {
   explicit operator bool() const { return data_ != nullptr; }
   char* data() const { return data_; }
   uint64_t size() const { return size_; }
+  // Returns the descriptor of the file; -1 for private memory.
   int file() const { return file_.number(); }
 
  private:

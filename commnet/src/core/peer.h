@@ -157,6 +157,7 @@ class Peer {
   void ask_how(const std::shared_ptr<Remote>& remote);
   void take_opened(const Frame& frame, const std::vector<uint8_t>& payload);
   void take_refusal(Remote& remote, cn_status status, const std::string& text);
+  void forget_remote(uint64_t memory);
   void go_on_accessing(Remote& remote);
   bool access_some();
   uint64_t access_piece(const OperationPointer& operation);

@@ -151,6 +151,8 @@ void Peer::take_control(const Frame& frame, std::vector<uint8_t>& payload) {
       return show_how(frame, payload);
     case FrameType::kOpened:
       return take_opened(frame, payload);
+    case FrameType::kForgotten:
+      return forget_remote(frame.id);
     case FrameType::kCancel:
       served_.erase(frame.id);
       return;

@@ -47,6 +47,7 @@ void Peer::forget_memory(const Memory& memory) noexcept {
   if (granted_.contains(memory.id)) {
     main().revoke();  // of all memory: the peer asks anew for the others
     granted_.clear();
+    guard([&] { control({.type = FrameType::kForgotten, .id = memory.id}); });
   }
   guard([&] { forget_served(memory); });
   for (Connection* const connection : connections_) connection->detach(memory.data, memory.size);
