@@ -81,7 +81,8 @@ void begin_move(cn_peer* to, Operation::Kind kind, const void* data, size_t size
 
 // Returns whether nobody hears of the end of a call.
 bool is_plain(const cn_call* call) {
-  return call == nullptr || (call->struct_size == sizeof *call && call->flags == CN_COPY && !call->done && !call->queue);
+  return call == nullptr ||
+         (call->struct_size == sizeof *call && call->flags == CN_COPY && !call->done && !call->queue);
 }
 
 }  // namespace

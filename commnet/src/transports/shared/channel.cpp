@@ -45,7 +45,7 @@ Channel::Channel(const cn_transport_host& host, Descriptor socket, bool has_begu
 
 void Channel::make_segment() {
   memory_ = MemoryFile::make(sizeof(Segment));
-  if (!memory_) fail(CN_UNREACHABLE, "there is no memory to share: %s", std::strerror(errno));
+  if (!memory_ || !memory_.reserve()) fail(CN_UNREACHABLE, "there is no memory to share: %s", std::strerror(errno));
   use_segment();
 }
 
