@@ -103,7 +103,7 @@ bool Channel::send(const void* header, const void* payload, uint64_t size, uint6
   uint64_t written = 0;
   if (outgoing_.size() == 0) {
     const iovec parts[] = {{const_cast<void*>(header), CN_FRAME_HEADER}, {const_cast<void*>(payload), size}};
-    written = writer_.write(parts, 2);
+    written = writer_.write(parts, size > 0 ? 2 : 1);
     if (written == CN_FRAME_HEADER + size) {
       if (cookie != 0) host_.sent(connection_, cookie);
       return true;
