@@ -295,7 +295,7 @@ cn_status Channel::get(Remote& remote, uint64_t offset, void* to, uint64_t* size
 cn_status Channel::put(Remote& remote, uint64_t offset, const void* from, uint64_t* size) {
   *size = std::min(*size, kMostCopied);
   return status_of(neighbour_.with_grant(remote.grant, [&] {
-    if (!remote.file) return neighbour_.write(from, remote.address + offset, *size);
+    if (!remote.file) return neighbour_.write(socket(), from, remote.address + offset, *size);
     std::memcpy(remote.file.data() + offset, from, *size);
     return 0;
   }));
