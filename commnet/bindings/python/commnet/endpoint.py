@@ -132,7 +132,8 @@ class Endpoint:
         for callback in callbacks:
             callback()
         for memory in list(self._memories):
-            memory.release()
+            memory._retire()
+        self._memories.clear()
         for stream in list(self._streams):
             stream.end()
 
@@ -248,7 +249,22 @@ class Endpoint:
 
         It stays registered until the memory is released or the endpoint is closed.
         """
-        memory = Memory(self, self._native.register(buffer, rights_of(rights)), rights)
+        number = rights_of(rights)
+        memory = Memory(self, rights)
+        self._native.register(memory, buffer, number)
+        self._memories.add(memory)
+        return memory
+
+    def allocate(self, size: int, rights: str = "read") -> Memory:
+        """Allocates `size` bytes, which are zero, and registers them as register() does.
+
+        Peers of the same host and user read and write them without a system call. memoryview(memory) and
+        numpy.frombuffer(memory) are views of them. release() frees them; after the endpoint was closed, they live as
+        long as their views.
+        """
+        number = rights_of(rights)
+        memory = Memory(self, rights)
+        self._native.allocate(memory, size, number)
         self._memories.add(memory)
         return memory
 
