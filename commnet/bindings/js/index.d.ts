@@ -116,6 +116,12 @@ export class Endpoint extends EventEmitter<EndpointEvents> {
    * released, or the endpoint closed, and its ArrayBuffer cannot be transferred any more. Default: peers may read only.
    */
   register(memory: Bytes, rights?: Rights): Memory;
+  /**
+   * Allocates memory, of zeros, and registers it. Peers of the same host and user read and write it without a system
+   * call. It is freed by release(); if the endpoint is closed before, as garbage. Its bytes are `data`, whose ArrayBuffer
+   * cannot be transferred. Default: peers may read only.
+   */
+  allocate(size: number | bigint, rights?: Rights): Memory;
   /** Creates a queue. */
   queue(): Queue;
   /** Keeps the process alive until the endpoint is closed. By default, handlers, listeners and operations do. */
@@ -155,11 +161,16 @@ export class Peer {
 /** Memory that peers may read, or read and write. */
 export class Memory {
   private constructor();
-  /** Bytes. */
+  /** How many bytes it has. */
   readonly size: number;
+  /** The bytes, which peers access. Those of allocate() are gone once they are released: the Buffer is empty then. */
+  readonly data: Buffer;
   /** Returns a token with the rights of the memory, or with a part of them. */
   token(rights?: Rights): Token;
-  /** Ends the registration: all tokens become invalid, and no peer accesses the memory any more. */
+  /**
+   * Ends the registration: all tokens become invalid, and no peer accesses the memory any more. Frees memory of
+   * allocate(): throws an InvalidArgumentError while operations or other registrations use it.
+   */
   release(): void;
   [Symbol.dispose](): void;
 }
