@@ -118,8 +118,8 @@ export class Endpoint extends EventEmitter<EndpointEvents> {
   register(memory: Bytes, rights?: Rights): Memory;
   /**
    * Allocates memory, of zeros, and registers it. Peers of the same host and user read and write it without a system
-   * call. It is freed by release(); if the endpoint is closed before, as garbage. Its bytes are `data`, whose ArrayBuffer
-   * cannot be transferred. Default: peers may read only.
+   * call. Its bytes are `data`, whose ArrayBuffer cannot be transferred. It is freed by release(); what is not released
+   * before the endpoint is closed is freed as garbage. Default: peers may read only.
    */
   allocate(size: number | bigint, rights?: Rights): Memory;
   /** Creates a queue. */

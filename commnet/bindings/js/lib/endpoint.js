@@ -148,8 +148,8 @@ class Endpoint extends EventEmitter {
   }
 
   /**
-   * Allocates memory, of zeros, and registers it. Its Buffer `data` is empty once it is released; after the endpoint was
-   * closed, it is freed as garbage.
+   * Allocates memory, of zeros, and registers it. Its Buffer `data` is empty once it is released. What is not released
+   * before the endpoint is closed is freed as garbage.
    */
   allocate(size, given) {
     return Memory.allocate(this.#native, integer('size', size, 1, MAX_LENGTH), given);
