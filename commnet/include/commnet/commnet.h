@@ -82,12 +82,13 @@ typedef struct cn_endpoint_options {
   const void* secret;       /* what all endpoints of a job know, and nobody else; default: none, which only connects
                                endpoints without one */
   size_t secret_size;       /* in bytes */
-  const char* transports;   /* names, best first: "sockets,memory"; default: all that are available */
+  const char* transports;   /* names, best first: "shared,sockets"; default: all that are available */
   const char* listen;       /* where peers can connect: "tcp://0.0.0.0:7000", "unix:/run/job/a", both with a comma, or
-                               "none"; default: a free port of 127.0.0.1, and a Unix socket without a file */
+                               "none"; default: a free port of 127.0.0.1, and a Unix socket without a file. Processes of
+                               the user on this machine can connect through shared memory, unless it is "none" */
   uint32_t flags;           /* CN_MANUAL_PROGRESS */
-  uint32_t busy_poll_us;    /* for how long progress looks for work before it sleeps; default: 0. Lowers the latency and
-                               takes a processor */
+  uint32_t busy_poll_us;    /* for how long progress looks for work before it sleeps. Lowers the latency and takes a
+                               processor; default: some microseconds, while that spares sleeps */
   uint32_t peer_timeout_ms; /* after which a silent peer is lost; default: 10,000 */
   uint32_t streams;         /* connections per peer over TCP, for large reads and writes; default: 2, at most 16 */
   uint64_t receive_window;  /* bytes of messages from each peer that this endpoint keeps before it has handled them;

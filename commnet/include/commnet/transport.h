@@ -92,6 +92,7 @@ typedef struct cn_transport_table {
   bool keeps_payloads;  /* whether detach() may have to wait until payloads under way have arrived */
   bool has_hosts;       /* whether they are "scheme://host:port": the library then looks up the names of hosts, and
                            the transport sees numbers */
+  bool is_flush_cheap;  /* whether flush() costs little: frames of calls that follow each other need not wait for it */
   bool has_streams;     /* whether several connections of two endpoints carry more than one (options: streams) */
 
   /* Opens the transport for an endpoint. CN_UNSUPPORTED says that this machine lacks something it needs. */

@@ -179,6 +179,15 @@ void Endpoint::send(Peer& peer, const OperationPointer& operation) {
   start(operation, [&] { peer.send(operation); });
 }
 
+bool Endpoint::send_now(Peer& peer, uint32_t handler, uint32_t channel, const void* data, uint64_t size) {
+  Lock lock = take_lock();
+  require_open();
+  if (!peer.send_now(handler, channel, data, size)) return false;
+  peer.flush_soon();
+  after_call(lock);
+  return true;
+}
+
 void Endpoint::request(Peer& peer, const OperationPointer& operation) {
   start(operation, [&] { peer.request(operation); });
 }

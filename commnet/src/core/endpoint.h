@@ -54,6 +54,8 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   bool is_closing();
   void connect(const char* address, const OperationPointer& operation);
   void send(Peer& peer, const OperationPointer& operation);
+  // Sends a message of which nobody hears the end, if that can be done at once; returns whether it has.
+  bool send_now(Peer& peer, uint32_t handler, uint32_t channel, const void* data, uint64_t size);
   void request(Peer& peer, const OperationPointer& operation);
   void mark(const OperationPointer& operation);
   cn_status wait(Operation& operation, int64_t timeout_ms);
@@ -122,7 +124,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
     check_timers_at(time);
   }
   void check_timers_at(Clock::time_point time) { timers_at_ = std::min(timers_at_, time); }
-  // Returns the time at which the present turn of work has begun: for what need not be exact.
+  // Returns when the present turn of work has begun, give or take some milliseconds.
   Clock::time_point now() const { return now_; }
   // Returns whether frames are to wait until work() sends them together: while calls follow each other fast.
   bool leaves_flushes();
@@ -169,7 +171,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   void require_open() const;
   // Throws Error on the thread that runs a callback.
   void refuse_callbacks() const;
-  static Clock::time_point time_after(int64_t timeout_ms);
+  static Clock::time_point time_after(int64_t timeout_ms, Clock::time_point now);
   void begin(const OperationPointer& operation);
   // Begins an operation by start(), with the lock.
   template <class Start>
@@ -206,6 +208,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   void sleep(Lock& lock, Clock::duration longest);
   void note_ready(std::span<const epoll_event> events);
   void note_all_ready();
+  bool is_busy();
   bool may_sleep();
   bool run_transports(bool* lacks_memory) noexcept;
   bool rest_transports() noexcept;
@@ -249,10 +252,14 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   uint64_t callback_count_ = 0;
   bool is_working_ = false;  // a thread is in work()
   std::thread::id worker_;
-  Clock::time_point now_ = Clock::now();  // when the present turn of work has begun
+  Clock::time_point now_ = Clock::now();  // when the present turn of work has begun, give or take some milliseconds
   Clock::time_point last_work_, timers_at_, peers_at_, last_flush_;
   Signal stays_awake_;  // for an event loop outside: it is to look for work again
-  bool is_kept_awake_ = false;
+  bool is_kept_awake_ = false, is_past_busy_ = false;
+  bool spins_ = false;  // looks for work before it sleeps
+  Clock::duration spin_penalty_ = std::chrono::milliseconds(1);
+  Clock::time_point spins_again_at_;
+  bool looks_rarely_ = false;  // at descriptors: the last work has come without them
   unsigned idle_turns_ = 0;
 
   std::list<std::unique_ptr<Connection>> connections_, graves_;

@@ -3,6 +3,9 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/sysinfo.h>
+
+#include <cerrno>
 
 namespace commnet {
 
@@ -29,11 +32,20 @@ MemoryFile MemoryFile::map(Descriptor file, uint64_t size) {
 }
 
 MemoryFile MemoryFile::make(uint64_t size) {
+  // As for other memory, the system gives what is used; more than there is of all it would only refuse much later.
+  struct sysinfo machine {};
+  sysinfo(&machine);
+  if (size > (machine.totalram + machine.totalswap) * machine.mem_unit) {
+    errno = ENOMEM;
+    return {};
+  }
   Descriptor file(memfd_create("commnet", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   const auto length = static_cast<off_t>(size);
-  if (!file || fallocate(file.number(), 0, 0, length) != 0 || fcntl(file.number(), F_ADD_SEALS, kSeals) != 0) return {};
+  if (!file || ftruncate(file.number(), length) != 0 || fcntl(file.number(), F_ADD_SEALS, kSeals) != 0) return {};
   return map(std::move(file), size);
 }
+
+bool MemoryFile::reserve() const { return fallocate(file(), 0, 0, static_cast<off_t>(size_)) == 0; }
 
 MemoryFile MemoryFile::make_private(uint64_t size) { return map({}, size); }
 

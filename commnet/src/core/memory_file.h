@@ -21,9 +21,10 @@ class MemoryFile {
   }
   ~MemoryFile();
 
-  // Makes one of zeros, of which all memory is there: to use it later does not fail. Returns an empty one where the
-  // system has none, with errno.
+  // Makes one of zeros. Returns an empty one where the system has none, with errno.
   static MemoryFile make(uint64_t size);
+  // Makes sure that all of its memory is there: to use it later does not fail. Returns whether that is so.
+  bool reserve() const;
   // Makes memory of this process alone, for where the system has no such files. Returns an empty one like make().
   static MemoryFile make_private(uint64_t size);
   // Maps one that has come from another process. Returns an empty one if it has another size, or could be cut short

@@ -66,6 +66,8 @@ class Peer {
 
   // Operations of this endpoint. They throw Error if the operation cannot begin.
   void send(const OperationPointer& operation);
+  // Gives a message to the transport if nothing else waits; returns whether it has.
+  bool send_now(uint32_t handler, uint32_t channel, const void* data, uint64_t size);
   void request(const OperationPointer& operation);
   // Forgets an operation that is to end early. Its memory is no longer used.
   void drop(const OperationPointer& operation) noexcept;
@@ -99,6 +101,8 @@ class Peer {
   void moved(uint64_t cookie, cn_status status, const char* text) noexcept;
   // Sends as much as the connections take.
   void pump() noexcept;
+  // Sends what the connections have taken, at once or together with what follows.
+  void flush_soon() noexcept;
   void fill() noexcept;
   void flush() noexcept;
   // Pings, and ends the link if the peer has been silent. Returns when it is to be called again.
@@ -145,7 +149,7 @@ class Peer {
   // Asks the peer to take part in it, for what is not moved yet.
   void ask_for_frames(Operation& operation);
   void ask_more() noexcept;
-  bool fits(const Operation& operation) const;
+  bool fits(uint64_t size) const;
   // Stops to receive while the peer does not read what it has asked for, and goes on later.
   void limit_answers();
   void go_on() noexcept;

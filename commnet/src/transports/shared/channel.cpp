@@ -45,7 +45,7 @@ Channel::Channel(const cn_transport_host& host, Descriptor socket, bool has_begu
 
 void Channel::make_segment() {
   memory_ = MemoryFile::make(sizeof(Segment));
-  if (!memory_) fail(CN_UNREACHABLE, "there is no memory to share: %s", std::strerror(errno));
+  if (!memory_ || !memory_.reserve()) fail(CN_UNREACHABLE, "there is no memory to share: %s", std::strerror(errno));
   use_segment();
 }
 
@@ -100,11 +100,10 @@ void Channel::ring_bell() const {
 
 bool Channel::send(const void* header, const void* payload, uint64_t size, uint64_t cookie) {
   if (is_broken_) return true;
-  const auto wake = [this] { ring_bell(); };
   uint64_t written = 0;
   if (outgoing_.size() == 0) {
-    written = writer_.write(header, CN_FRAME_HEADER, wake);
-    if (written == CN_FRAME_HEADER) written += writer_.write(payload, size, wake);
+    const iovec parts[] = {{const_cast<void*>(header), CN_FRAME_HEADER}, {const_cast<void*>(payload), size}};
+    written = writer_.write(parts, 2);
     if (written == CN_FRAME_HEADER + size) {
       if (cookie != 0) host_.sent(connection_, cookie);
       return true;
@@ -122,29 +121,15 @@ bool Channel::send(const void* header, const void* payload, uint64_t size, uint6
   return !is_full_;
 }
 
-void Channel::write_outgoing() {
-  const auto wake = [this] { ring_bell(); };
-  outgoing_.send(
-      [&](const iovec* parts, size_t count) {
-        uint64_t taken = 0;
-        for (size_t i = 0; i < count; ++i) {
-          const uint64_t written = writer_.write(parts[i].iov_base, parts[i].iov_len, wake);
-          taken += written;
-          if (written < parts[i].iov_len) break;
-        }
-        return static_cast<ssize_t>(taken);
-      },
-      sent_);
-}
-
 bool Channel::flush() {
   if (is_broken_ || !is_open_) return false;
   const uint64_t before = outgoing_.size();
   while (outgoing_.size() > 0) {
-    write_outgoing();
+    outgoing_.send([&](const iovec* parts, size_t count) { return static_cast<ssize_t>(writer_.write(parts, count)); },
+                   sent_);
     if (outgoing_.size() == 0 || writer_.await_room()) break;
   }
-  writer_.show([this] { ring_bell(); });
+  if (writer_.wakes_reader()) ring_bell();
   for (const uint64_t cookie : sent_) host_.sent(connection_, cookie);
   sent_.clear();
   if (is_full_ && outgoing_.size() < kMostUnsent) {
@@ -177,24 +162,22 @@ void Channel::end(int code) {
 }
 
 bool Channel::receive() {
-  const auto wake = [this] { ring_bell(); };
   bool did = false;
   for (uint64_t received = 0; received < kTurn && !is_paused_;) {
-    const uint64_t available = reader_.available();
-    if (available > kRing) {
+    uint64_t size = 0;
+    bool is_nonsense = false;
+    const char* const bytes = reader_.next(&size, &is_nonsense);
+    if (is_nonsense) {
       break_off(CN_DENIED, "the peer wrote nonsense into the shared memory");
       return true;
     }
-    if (available == 0) break;
+    if (size == 0) break;
     did = true;
-    uint64_t count = 0;
-    const char* const bytes = reader_.next(available, &count);
-    received += count;
-    if (!parse(bytes, count)) return true;
-    reader_.skip(count, wake);
+    received += size;
+    if (!parse(bytes, size)) return true;
+    if (reader_.skip(size)) ring_bell();
   }
   if (did) {
-    reader_.show(wake);
     if (is_in_payload_ || header_size_ > 0) host_.heard(connection_);
   } else if (end_ != 0 && !is_paused_) {
     break_off(CN_PEER_LOST, text_of_end());

@@ -69,7 +69,6 @@ class Channel {
   void use_segment();
   bool take_hello(const Letter& letter, Descriptor (&files)[kMostFiles]);
   void ring_bell() const;
-  void write_outgoing();
   bool parse(const char* bytes, uint64_t count);
   bool begin_frame();
   bool end_frame();

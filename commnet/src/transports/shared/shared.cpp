@@ -236,5 +236,5 @@ class Shared {
 
 namespace commnet {
 constinit const cn_transport_table kShared =
-    table_of<shared::Shared, shared::Connection>({.name = "shared", .schemes = "shared"});
+    table_of<shared::Shared, shared::Connection>({.name = "shared", .schemes = "shared", .is_flush_cheap = true});
 }  // namespace commnet
