@@ -128,9 +128,9 @@ module Commnet # rubocop:disable Style/Documentation -- documented in commnet.rb
     # peers access a copy, the Buffer Memory#object.
     def register(memory, read: true, write: false) = register_memory(memory, Memory.rights(read:, write:))
 
-    # Allocates bytes, which are zero, and registers them. Memory#object is the Buffer that has them. Memory#release frees
-    # them; those that are not released before the endpoint is closed live as long as the Buffer. Peers of the same host
-    # and user read and write them without a system call.
+    # Allocates bytes, which are zero, and registers them. Peers of the same host and user read and write them without a
+    # system call. Memory#object is the Buffer that has them. Memory#release frees them; those that are not released
+    # before the endpoint is closed live as long as the Buffer.
     def allocate(size, read: true, write: false) = allocate_memory(size, Memory.rights(read:, write:))
 
     def initialize_copy(_other) = raise(WrongType, "an endpoint cannot be copied")
