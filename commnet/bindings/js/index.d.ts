@@ -10,14 +10,15 @@ export interface EndpointOptions {
   name?: string;
   /** What all endpoints of a job know, and nobody else. Default: none, which only connects endpoints without one. */
   secret?: Bytes | string;
-  /** Names, best first: ['sockets', 'memory']. Default: all that are available. */
+  /** Names, best first: ['memory', 'shared', 'sockets']. Default: all that are available. */
   transports?: string | readonly string[];
   /**
-   * Where peers can connect: 'tcp://0.0.0.0:7000', 'unix:/run/job/a', both, or 'none'. Default: a free port of
-   * 127.0.0.1, and a Unix socket without a file.
+   * Where peers can connect: 'tcp://0.0.0.0:7000', 'unix:/run/job/a', 'shared:a', several of them, or 'none'. Default: a
+   * free port of 127.0.0.1, and a Unix socket without a file. Processes of the user on this machine can connect through
+   * shared memory, unless it is 'none'.
    */
   listen?: string | readonly string[];
-  /** For how many microseconds progress looks for work before it sleeps. Default: 0. */
+  /** For how many microseconds progress looks for work before it sleeps. Default: some, while that spares sleeps. */
   busyPoll?: number;
   /** The milliseconds after which a silent peer is lost. Default: 10,000. */
   peerTimeout?: number;
@@ -96,7 +97,7 @@ export class Endpoint extends EventEmitter<EndpointEvents> {
   /** Creates an endpoint. Throws a CommnetError. */
   constructor(options?: EndpointOptions);
   readonly name: string;
-  /** What peers connect to: 'name@unix:...,tcp://127.0.0.1:40123'. */
+  /** What peers connect to: 'name@shared:...,unix:...,tcp://127.0.0.1:40123'. */
   readonly address: string;
   readonly isClosed: boolean;
   /** Connects to an endpoint by its address. Two endpoints have one connection, whoever connects first. */
@@ -140,7 +141,7 @@ export class Endpoint extends EventEmitter<EndpointEvents> {
 export class Peer {
   private constructor();
   readonly name: string;
-  /** The name of the transport that connects the peer: 'sockets'. */
+  /** The name of the transport that connects the peer: 'shared'. */
   readonly transport: string;
   readonly isConnected: boolean;
   /** Disconnects the peer: operations end with CancelledError here, with PeerLostError there. */

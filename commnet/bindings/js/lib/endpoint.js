@@ -88,7 +88,7 @@ class Endpoint extends EventEmitter {
     return this.#native.name();
   }
 
-  /** What peers connect to: 'name@unix:...,tcp://127.0.0.1:40123'. */
+  /** What peers connect to: 'name@shared:...,unix:...,tcp://127.0.0.1:40123'. */
   get address() {
     return this.#native.address();
   }

@@ -67,6 +67,8 @@ test('sizes that are not possible', (t) => {
   for (const size of [0, -1, 1.5, NaN, 2 ** 62, 1n << 62n, '1', undefined, null]) {
     assert.throws(() => a.allocate(size), commnet.InvalidArgumentError);
   }
+  // More than a Buffer can have, or than there is.
+  assert.throws(() => a.allocate(Number.MAX_SAFE_INTEGER), commnet.CommnetError);
   assert.equal(a.allocate(8n).size, 8);
   a.close();
   assert.throws(() => a.allocate(8), commnet.ClosedError);

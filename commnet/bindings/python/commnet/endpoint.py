@@ -57,10 +57,12 @@ class Endpoint:
 
         name: unique in a job; default: host name, process and a number
         secret: what all endpoints of a job know, and nobody else; default: none
-        transports: names, best first, such as ["memory", "sockets"]; default: all that are available
-        listen: where peers can connect: "tcp://0.0.0.0:7000", "unix:/run/job/a", a list of both, or "none"; default: a
-            free port of 127.0.0.1, and a Unix socket without a file
-        busy_poll: for how many seconds to look for work before sleeping: lowers the latency, takes a processor
+        transports: names, best first, such as ["memory", "shared", "sockets"]; default: all that are available
+        listen: where peers can connect: "tcp://0.0.0.0:7000", "unix:/run/job/a", "shared:a", a list of them, or "none";
+            default: a free port of 127.0.0.1, and a Unix socket without a file. Processes of the user on this machine
+            can connect through shared memory, unless it is "none"
+        busy_poll: for how many seconds to look for work before sleeping: lowers the latency, takes a processor;
+            default: some microseconds, while that spares sleeps
         peer_timeout: seconds after which a silent peer is lost; default: 10
         streams: connections per peer over TCP, for large reads and writes; default: 2
         receive_window: bytes of messages from each peer that are kept before they are handled; default: 8 MiB

@@ -74,6 +74,7 @@ def test_rights_are_those_of_peers(pair: Pair) -> None:
         (0, ValueError),
         (-1, ValueError),
         (1 << 64, ValueError),
+        (1 << 62, MemoryError),
         (1 << 63, MemoryError),
         (1.0, TypeError),
         ("1", TypeError),
