@@ -254,8 +254,7 @@ class Endpoint:
         number = rights_of(rights)
         memory = Memory(self, rights)
         self._native.register(memory, buffer, number)
-        self._memories.add(memory)
-        return memory
+        return self._keep(memory)
 
     def allocate(self, size: int, rights: str = "read") -> Memory:
         """Allocates `size` bytes, which are zero, and registers them as register() does.
@@ -267,7 +266,12 @@ class Endpoint:
         number = rights_of(rights)
         memory = Memory(self, rights)
         self._native.allocate(memory, size, number)
+        return self._keep(memory)
+
+    def _keep(self, memory: Memory) -> Memory:
         self._memories.add(memory)
+        if self._native.is_closed:  # by another thread meanwhile
+            memory._retire()
         return memory
 
     def _forget(self, memory: Memory) -> None:

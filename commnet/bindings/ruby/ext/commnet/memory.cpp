@@ -125,6 +125,7 @@ VALUE new_allocated_memory(VALUE endpoint, size_t size, uint32_t rights) {
   add_to_list(memory);
   if (!is_usable(owner)) {
     // Another thread has closed it meanwhile.
+    release(buffer_of(object));
     retire(memory);
     raise(CN_CLOSED, "the endpoint is closed");
   }

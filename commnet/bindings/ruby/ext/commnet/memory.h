@@ -24,8 +24,8 @@ VALUE new_memory(VALUE endpoint, VALUE object, uint32_t rights);
 // Allocates bytes, which an object of Buffer has, and registers them.
 VALUE new_allocated_memory(VALUE endpoint, size_t size, uint32_t rights);
 
-// Ends the registration of an endpoint that is about to be closed, and takes it from the list. Memory of
-// cn_memory_alloc() then belongs to its Buffer.
+// Ends a registration, and takes it from the list. Memory of cn_memory_alloc() stays with its Buffer, and is no longer
+// registered once that has released it, or the endpoint is closed.
 void retire(Memory& memory);
 
 // Returns the token in a Commnet::Token, which is defined in Ruby. Raises WrongType.
