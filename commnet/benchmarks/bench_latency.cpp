@@ -39,9 +39,9 @@ void serve(const Kind& kind, Shared& shared, size_t number) {
 
 void ask(const Arguments& given, const Kind& kind, Shared& shared, size_t number, size_t peers) {
   cn_endpoint* const own = kind.endpoint("client " + std::to_string(number));
-  // Many clients share the cores in turns, which take longer than a round trip of one.
-  const double window_ms = given.number("pairs", 1) > 1 ? 60 : 2, all_ms = window_ms > 2 ? 500 : 200;
-  Client client{{}, given.number("turns", 0) != 0, Meter(shared.clients[number], window_ms, all_ms, 16)};
+  const double window_ms = static_cast<double>(given.number("window_ms", 2));
+  Client client{
+      {}, given.number("turns", 0) != 0, Meter(shared.clients[number], window_ms, std::max(200., 8 * window_ms), 16)};
   for (size_t i = 0; i < peers; ++i) client.peers.push_back(connect(own, shared, number * peers + i));
   const auto answered = [](void* user, cn_message*) { static_cast<Client*>(user)->answered(); };
   check(cn_set_handler(own, kAsk, answered, &client), "cn_set_handler");

@@ -163,7 +163,7 @@ class Meter {
   }
 
  private:
-  static constexpr size_t kFewest = 4;
+  static constexpr size_t kFewest = 3;
 
   Shared::Client& result_;
   const double window_, all_;
