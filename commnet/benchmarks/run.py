@@ -3,9 +3,9 @@
 
 run.py FOLDER [--rounds N] [--only WORD] [--write]
 
-FOLDER has the programs. In each round, each measurement runs once, CommNet's and those of the others in turn; ratios are
-of the best of all rounds. All run on two cores, and with a high priority where that is permitted. --only runs the rows
-whose names contain a word; --write writes results.md, too. The exit status says whether what is installed could be
+FOLDER has the programs. In each round, each measurement runs once, CommNet's and those of the others in turn; ratios
+are of the best of all rounds. All run on two cores, and with a high priority where that is permitted. --only runs the
+rows whose names contain a word; --write writes results.md, too. The exit status says whether what is installed could be
 measured, not whether the bounds hold.
 """
 
@@ -173,47 +173,52 @@ class SystemCalls:
     arguments: tuple[str, ...]
 
     def run(self) -> Values:
-        if not shutil.which("strace"):
-            raise Absent("strace is not installed")
+        if not shutil.which("perf"):
+            raise Absent("perf is not installed")
         command = [str(Machine.program("bench_latency")), *self.arguments, "peers=8", "pids=1"]
-        with (
-            tempfile.TemporaryDirectory() as folder,
-            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as measured,
-        ):
+        with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as measured:
             assert measured.stdin
             assert measured.stdout
-            processes = measured.stdout.readline().split()
-            sides = {"client": processes[:1], "servers": processes[1:]}
-            tracers = [self.trace(each, Path(folder) / side) for side, each in sides.items()]
-            measured.stdin.write("\n")
-            measured.stdin.close()
-            values = last_object(measured.stdout.read())
-            for tracer in tracers:
-                tracer.wait()
-            return {side: self.total((Path(folder) / side).read_text()) / values["round_trips"] for side in sides}
+            try:
+                client, *servers = measured.stdout.readline().split()
+                counters = {"client": self.count([client]), "servers": self.count(servers)}
+                measured.stdin.write("\n")
+                measured.stdin.close()
+                round_trips = last_object(measured.stdout.read())["round_trips"]
+                return {side: self.end(counter) / round_trips for side, counter in counters.items()}
+            except BaseException:
+                measured.kill()
+                raise
 
     @staticmethod
-    def trace(processes: list[str], summary: Path) -> subprocess.Popen[str]:
+    def count(processes: list[str]) -> subprocess.Popen[str]:
         """Counts the calls of processes, from when the function returns."""
-        attached = [word for process in processes for word in ("-p", process)]
-        tracer = subprocess.Popen(
-            ["strace", "-f", "-c", "-U", "calls,name", "-o", str(summary), *attached], stderr=subprocess.PIPE, text=True
+        own_control, control = os.pipe()
+        acknowledgement, own_acknowledgement = os.pipe()
+        options = f"stat -x, -e raw_syscalls:sys_enter -D -1 --control fd:{own_control},{own_acknowledgement}"
+        counter = subprocess.Popen(
+            ["perf", *options.split(), "-p", ",".join(processes)],
+            pass_fds=(own_control, own_acknowledgement),
+            stderr=subprocess.PIPE,
+            text=True,
         )
-        assert tracer.stderr
-        waiting = set(processes)
-        for line in tracer.stderr:
-            if found := re.search(r"Process (\d+) attached", line):
-                waiting.discard(found[1])
-            if "Operation not permitted" in line:
-                raise Absent("strace is not permitted")
-            if not waiting:
-                break
-        return tracer
+        os.close(own_control)
+        os.close(own_acknowledgement)
+        with open(control, "w") as asked, open(acknowledgement) as answers:
+            with contextlib.suppress(BrokenPipeError):
+                print("enable", file=asked, flush=True)
+            if "ack" not in answers.readline():
+                counter.kill()
+                raise Absent("perf is not permitted")
+        return counter
 
     @staticmethod
-    def total(summary: str) -> float:
-        """Returns the number in the last line of a summary of strace."""
-        return float(summary.strip().splitlines()[-1].split()[0])
+    def end(counter: subprocess.Popen[str]) -> float:
+        _, output = counter.communicate()
+        found = re.search(r"^(\d+),.*raw_syscalls", output, re.MULTILINE)
+        if not found:
+            raise Failed(f"perf prints something else: {output}")
+        return float(found[1])
 
 
 Measurable = Program | Mpi | Perftest | SystemCalls
@@ -404,8 +409,7 @@ class Best:
         for row in rows:
             for value in (row.own, *row.others.values()):
                 source = value.source
-                is_known = value in self.values and isinstance(source, SystemCalls)  # which are the same in all rounds
-                if source not in found and source not in self.reasons and not is_known:
+                if source not in found and source not in self.reasons:
                     try:
                         found[source] = source.run()
                     except Absent as absent:
@@ -444,7 +448,7 @@ def line_of(row: Row, best: Best) -> list[str]:
     sign, unit = (">=" if row.more_is_better else "<="), (f" {row.unit}" if row.is_absolute else " x")
     return [
         row.what,
-        f"{best.text(row.own)} {row.unit}",
+        f"{best.text(row.own)} {row.unit}" if row.own in best.values else best.text(row.own),
         ", ".join(f"{name} {best.text(value)}" for name, value in row.others.items()),
         f"{ratio:.2f}" if ratio is not None else "",
         f"{sign} {row.must:g}{unit}" if row.must is not None else "",
@@ -504,22 +508,23 @@ def results_of(table: str, rounds: int) -> str:
 RESULTS_TEXT = """\
 # Results
 
-{day}, {processor}, two cores, {system} and its packages of the other libraries. `make bench-commnet` measures this, and
-writes this page with `BENCH_OPTIONS=--write`.
+{day}, {processor}, two cores, {system} and its packages of the other libraries. `make bench-commnet` prints these rows;
+with `BENCH_OPTIONS=--write`, it writes this page.
 
-Each number is the best of {rounds} rounds, in which CommNet and the others take turns; within a round, that of the best of
-many short windows of time. "Ratio" compares with the best of the others. Where both sides are polling, those of UCX and
-Open MPI do, too. All memory was written before, but what `ucx_perftest` reads over TCP, and what CommNet reads in that
-row. UCX `ucp_get` and "allocated" stand for memory that the library itself has allocated, where all processes can map it.
+Each number is the best of {rounds} rounds, in which CommNet and the others take turns, and within a round that of many
+short windows of time. The ratio is to the best of the others. "Holds" says whether the aim or what must be is reached.
+In shared memory, large transfers look for work all the time on both sides, as those of UCX and Open MPI do, and all
+memory was written before. "Allocated" memory comes from the library, which lets other processes map it. `ucx_perftest`
+reads memory of that kind over shared memory, and over TCP memory that was never written; CommNet does the same there.
 
 {table}
 
 ## Registered regions
 
 A read of 64 bytes and of 4 KiB, in us of processor time of both sides, from an endpoint with one registered region and
-from one with 10,000; `bench_regions.cpp` has the method. That there are more costs nothing. To read a random one of them
-costs cache misses: those of the bytes and of the tokens, which copies in the same order have, too, and those of the
-library's own record of each region.
+from one with 10,000; `bench_regions.cpp` has the method. That there are more costs nothing. To read a random one of
+them costs cache misses: those of the bytes and of the tokens, which copies in the same order have, too, and those of
+the library's own record of each region.
 
 {regions}
 """
