@@ -54,6 +54,8 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   bool is_closing();
   void connect(const char* address, const OperationPointer& operation);
   void send(Peer& peer, const OperationPointer& operation);
+  // Sends a message of which nobody hears the end, if that can be done at once; returns whether it has.
+  bool send_now(Peer& peer, uint32_t handler, uint32_t channel, const void* data, uint64_t size);
   void request(Peer& peer, const OperationPointer& operation);
   void mark(const OperationPointer& operation);
   cn_status wait(Operation& operation, int64_t timeout_ms);
@@ -63,6 +65,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   void set_handler(uint32_t number, cn_handler handler, void* user, bool as_event);
   void release(cn_message* message);
   std::shared_ptr<const Memory> register_memory(void* data, uint64_t size, uint32_t rights);
+  std::shared_ptr<const Memory> allocate_memory(uint64_t size, uint32_t rights);
   void release_memory(const std::shared_ptr<const Memory>& memory);
   void watch_peers(bool watch);
   cn_status next_event(cn_event& event, int64_t timeout_ms);
@@ -118,8 +121,11 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   // Has the lives of peers checked at a time, or before.
   void check_lives_at(Clock::time_point time) {
     peers_at_ = std::min(peers_at_, time);
-    timers_at_ = std::min(timers_at_, time);
+    check_timers_at(time);
   }
+  void check_timers_at(Clock::time_point time) { timers_at_ = std::min(timers_at_, time); }
+  // Returns when the present turn of work has begun, give or take some milliseconds.
+  Clock::time_point now() const { return now_; }
   // Returns whether frames are to wait until work() sends them together: while calls follow each other fast.
   bool leaves_flushes();
   Connection* accepted(cn_transport* transport, cn_connection* handle) noexcept;
@@ -135,6 +141,8 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   struct Transport {
     const cn_transport_table* table;
     cn_transport* handle;
+    int descriptor;
+    bool is_ready = true;  // it has said that there is something to do
   };
   // An operation that waits until a host is found.
   struct LookingUp {
@@ -163,7 +171,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   void require_open() const;
   // Throws Error on the thread that runs a callback.
   void refuse_callbacks() const;
-  static Clock::time_point time_after(int64_t timeout_ms);
+  static Clock::time_point time_after(int64_t timeout_ms, Clock::time_point now);
   void begin(const OperationPointer& operation);
   // Begins an operation by start(), with the lock.
   template <class Start>
@@ -195,8 +203,15 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   size_t trim_unclaimed(const Peer* leaving) noexcept;
   // Works once: waits until `until` for something to do, without the lock. Returns whether anything was done.
   bool work(Lock& lock, Clock::time_point until) noexcept;
+  // Does what is to be done when there is no work.
+  void idle(Lock& lock, Clock::time_point until);
   void sleep(Lock& lock, Clock::duration longest);
+  void note_ready(std::span<const epoll_event> events);
+  void note_all_ready();
+  bool is_busy();
+  bool may_sleep();
   bool run_transports(bool* lacks_memory) noexcept;
+  bool rest_transports() noexcept;
   Clock::time_point run_timers() noexcept;
   void run_ready(Lock& lock) noexcept;
   void after_call(Lock& lock);
@@ -237,7 +252,15 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   uint64_t callback_count_ = 0;
   bool is_working_ = false;  // a thread is in work()
   std::thread::id worker_;
+  Clock::time_point now_ = Clock::now();  // when the present turn of work has begun, give or take some milliseconds
   Clock::time_point last_work_, timers_at_, peers_at_, last_flush_;
+  Signal stays_awake_;  // for an event loop outside: it is to look for work again
+  bool is_kept_awake_ = false, is_past_busy_ = false;
+  bool spins_ = false;  // looks for work before it sleeps
+  Clock::duration spin_penalty_ = std::chrono::milliseconds(1);
+  Clock::time_point spins_again_at_;
+  bool looks_rarely_ = false;  // at descriptors: the last work has come without them
+  unsigned idle_turns_ = 0;
 
   std::list<std::unique_ptr<Connection>> connections_, graves_;
   std::map<std::string, std::unique_ptr<Peer>> peers_;
