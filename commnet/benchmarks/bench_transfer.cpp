@@ -2,8 +2,6 @@
 // for work all the time. what=messages, reads or writes; the memory of reads and writes is the program's own or, with
 // allocated=1, the library's. It was written before, unless written=0: then what is read has never been. Prints a JSON
 // object: GB/s.
-#include <dlfcn.h>
-
 #include <functional>
 #include <utility>
 
@@ -66,10 +64,8 @@ struct Benchmark {
     constexpr uint32_t kRights = CN_READ | CN_WRITE;
     cn_memory* result = nullptr;
     if (given.number("allocated", 0) != 0) {
-      using Allocate = cn_status(cn_endpoint*, size_t, uint32_t, void**, cn_memory**);
-      const auto allocate = reinterpret_cast<Allocate*>(dlsym(RTLD_DEFAULT, "cn_memory_alloc"));
       void* data = nullptr;
-      check(allocate(own, size, kRights, &data, &result), "cn_memory_alloc");
+      check(cn_memory_alloc(own, size, kRights, &data, &result), "cn_memory_alloc");
       std::memset(data, 1, size);
     } else {
       void* const data = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -133,9 +129,4 @@ struct Benchmark {
 
 }  // namespace
 
-int main(int count, char** values) {
-  const Benchmark benchmark{Arguments(count, values)};
-  // The status says that this library does not have it.
-  if (benchmark.given.number("allocated", 0) != 0 && !dlsym(RTLD_DEFAULT, "cn_memory_alloc")) return kLacking;
-  benchmark.run();
-}
+int main(int count, char** values) { Benchmark{Arguments(count, values)}.run(); }

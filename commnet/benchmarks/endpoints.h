@@ -12,7 +12,7 @@
 inline void check(cn_status status, const char* what) { require(status == CN_OK, what, cn_error()); }
 
 // How the endpoints of a measurement are made and driven:
-//   transport=   shared (sockets, where this library has no such transport), sockets, tcp, ucx; default: all
+//   transport=   shared, sockets, tcp, ucx; default: all
 //   wait=spin    both look for work all the time
 //   wait=sleep   both sleep in between, without a thread for progress
 //   wait=thread  the default options
@@ -32,12 +32,7 @@ class Kind {
     options.flags = has_thread() ? 0 : CN_MANUAL_PROGRESS;
     options.busy_poll_us = wait_ == "spin" ? 1'000'000 : 0;
     cn_endpoint* result = nullptr;
-    cn_status status = cn_endpoint_create(&options, &result);
-    if (status != CN_OK && transport_ == "shared") {
-      options.transports = "sockets";
-      status = cn_endpoint_create(&options, &result);
-    }
-    check(status, "cn_endpoint_create");
+    check(cn_endpoint_create(&options, &result), "cn_endpoint_create");
     return result;
   }
   // Does the work of an endpoint until a flag is set.

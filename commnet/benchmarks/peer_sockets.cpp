@@ -1,4 +1,5 @@
-// Measures round trips of 8 bytes over plain blocking sockets: transport=unix or tcp. Prints a JSON object.
+// Measures round trips of 8 bytes of some `pairs` of processes over plain blocking sockets: transport=unix or tcp.
+// Prints a JSON object.
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -39,28 +40,37 @@ void send(int socket, const char* data) { require(write(socket, data, kSize) == 
 
 int main(int count, char** values) {
   const Arguments given(count, values);
-  int sockets[2];
-  if (given.text("transport", "unix") == "tcp")
-    connect_over_tcp(sockets);
-  else
-    require(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0, "socketpair");
+  const bool is_tcp = given.text("transport", "unix") == "tcp";
+  const size_t pairs = given.number("pairs", 1);
+  const auto window_ms = static_cast<double>(given.number("window_ms", 2));
+  require(pairs <= kMostProcesses, "too many processes");
   Shared& shared = *map_shared();
-  char bytes[kSize] = {};
-  const pid_t server = start(given.cpu(1), [&] {
-    for (;;) {
-      receive(sockets[1], bytes);
-      send(sockets[1], bytes);
-    }
-  });
-  const pid_t client = start(given.cpu(0), [&] {
-    Meter meter(shared.clients[0], 2, 200, 16);
-    meter.begin();
-    do {
-      send(sockets[0], bytes);
-      receive(sockets[0], bytes);
-    } while (meter.tick());
-    stop();
-  });
-  finish(shared, {client}, {server});
-  std::printf("{\"us\": %.4f}\n", best_window(shared) * 1e6);
+  std::vector<pid_t> clients, servers;
+  for (size_t i = 0; i < pairs; ++i) {
+    int sockets[2];
+    if (is_tcp)
+      connect_over_tcp(sockets);
+    else
+      require(socketpair(AF_UNIX, SOCK_STREAM, 0, sockets) == 0, "socketpair");
+    char bytes[kSize] = {};
+    servers.push_back(start(given.cpu(1), [&] {
+      for (;;) {
+        receive(sockets[1], bytes);
+        send(sockets[1], bytes);
+      }
+    }));
+    clients.push_back(start(given.cpu(0), [&] {
+      Meter meter(shared.clients[i], window_ms, std::max(200., 8 * window_ms), 16);
+      meet(shared);
+      meter.begin();
+      do {
+        send(sockets[0], bytes);
+        receive(sockets[0], bytes);
+      } while (meter.tick());
+      stop();
+    }));
+  }
+  while (shared.ready_clients < pairs) usleep(100);
+  finish(shared, clients, servers);
+  std::printf("{\"us\": %.4f}\n", best_window(shared, pairs) * 1e6);
 }

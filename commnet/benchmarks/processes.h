@@ -72,9 +72,6 @@ inline void pin(int cpu) {
   require(sched_setaffinity(0, sizeof set, &set) == 0, "sched_setaffinity");
 }
 
-// What a program returns if what it would measure does not exist in this build.
-constexpr int kLacking = 77;
-
 constexpr size_t kMostWindows = 256, kMostProcesses = 8;
 
 // What the processes of a measurement share.
