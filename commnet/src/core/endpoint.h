@@ -103,6 +103,8 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   void joined(Peer& peer) noexcept;
   void left(Peer& peer, cn_status status, std::string_view text) noexcept;
   Notices take_notice() { return spare_notices_.take(); }
+  // Returns a message without content.
+  std::unique_ptr<cn_message> take_message();
   Peer& peer_of(const std::string& name);
   // Returns whether a connection that this endpoint has begun is on its way to an endpoint.
   bool connects_to(const std::string& name) const;
@@ -194,7 +196,10 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   // Gives messages that are ready to their handlers; those without one wait. Returns what is to be called.
   Notices claim() noexcept;
   // Runs the handler of a message, unless handlers were changed since `version`. Returns whether it has.
-  bool run_handler(Notice& notice, uint64_t version) noexcept;
+  bool run_handler(const Notice& notice, uint64_t version) noexcept;
+  bool run_callback(Notice& notice, uint64_t version) noexcept;
+  void take_back(std::unique_ptr<cn_message> message) noexcept;
+  void free_handled(Notices& handled) noexcept;
   // Ends the link to a peer for the exception of a callback, which is being handled; without the lock.
   void disconnect_for_exception(Peer* peer) noexcept;
   // Waits until a handler that was running for a number has returned.
@@ -282,6 +287,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   // taken last, to which its text belongs.
   Notices unclaimed_, ready_, events_, last_event_;
   SpareNotices spare_notices_;
+  std::vector<std::unique_ptr<cn_message>> spare_messages_;  // with room for all that are kept
   bool watches_peers_ = false;
 };
 

@@ -22,6 +22,8 @@ constexpr Clock::duration kBurst = std::chrono::microseconds(5);
 // for a while, which becomes longer each time.
 constexpr Clock::duration kSpin = std::chrono::microseconds(40);
 constexpr Clock::duration kShortestPenalty = std::chrono::milliseconds(1), kLongestPenalty = std::chrono::seconds(1);
+// How many callbacks run before others get the lock, and senders hear that their messages were handled.
+constexpr size_t kBatch = 16;
 // How many descriptors are looked at together.
 constexpr size_t kEvents = 16;
 // How often the clock is read while this endpoint looks for work all the time, and descriptors are looked at while
@@ -127,35 +129,41 @@ Clock::time_point Endpoint::run_timers() noexcept {
 
 void Endpoint::run_ready(Lock& lock) noexcept {
   while (!ready_.empty()) {
-    Notices claimed = claim(), done;
+    Notices claimed = claim();
     const uint64_t version = handlers_version_;
     begin_callbacks();
-    lock.unlock();
-    while (!claimed.empty()) {
-      Notice& next = claimed.front();
-      if (next.operation) {
-        const OperationPointer operation = std::move(next.operation);
-        operation->ended.store(true, std::memory_order_release);
-        Operation::running = operation.get();
-        try {
-          operation->done(operation->user, operation->status,
-                          operation->status == CN_OK ? nullptr : operation->text.c_str());
-        } catch (...) {
-          disconnect_for_exception(operation->peer);
-        }
-        Operation::running = nullptr;
-        operation->is_over.store(true, std::memory_order_release);
-      } else if (!run_handler(next, version)) {
-        break;
+    for (bool is_current = true; is_current && !claimed.empty();) {
+      Notices done;
+      lock.unlock();
+      for (size_t i = 0; i < kBatch && !claimed.empty(); ++i) {
+        is_current = run_callback(claimed.front(), version);
+        if (!is_current) break;
+        done.splice(done.end(), claimed, claimed.begin());
       }
-      done.splice(done.end(), claimed, claimed.begin());
+      lock.lock();
+      free_handled(done);
+      spare_notices_.put(done);
+      changed_.notify_all();
     }
-    lock.lock();
     end_callbacks();
     ready_.splice(ready_.begin(), claimed);
-    spare_notices_.put(done);
-    changed_.notify_all();
   }
+}
+
+// Runs the callback of an operation or a message. Returns whether it has, see run_handler().
+bool Endpoint::run_callback(Notice& notice, uint64_t version) noexcept {
+  if (!notice.operation) return run_handler(notice, version);
+  const OperationPointer operation = std::move(notice.operation);
+  operation->ended.store(true, std::memory_order_release);
+  Operation::running = operation.get();
+  try {
+    operation->done(operation->user, operation->status, operation->status == CN_OK ? nullptr : operation->text.c_str());
+  } catch (...) {
+    disconnect_for_exception(operation->peer);
+  }
+  Operation::running = nullptr;
+  operation->is_over.store(true, std::memory_order_release);
+  return true;
 }
 
 void Endpoint::note_ready(std::span<const epoll_event> events) {

@@ -170,6 +170,7 @@ class Peer {
   void show_how(const Frame& frame, const std::vector<uint8_t>& payload);
   // Sends a piece of at most kPiece bytes, and returns its size.
   uint64_t send_piece(Connection& connection, Frame frame, const char* from, uint64_t left, Flight flight);
+  std::unique_ptr<cn_message> make_message(const Frame& frame);
   void take_control(const Frame& frame, std::vector<uint8_t>& payload);
   void forget_served(const Memory& memory);
   void serve(const Frame& frame, const std::vector<uint8_t>& payload);
@@ -218,7 +219,8 @@ class Peer {
 
   // What arrives.
   std::map<uint32_t, std::unique_ptr<cn_message>> arriving_;
-  uint64_t held_ = 0, owed_ = 0;  // bytes of messages that are here, and that are to be given back
+  std::unique_ptr<cn_message> whole_;  // a message of one piece
+  uint64_t held_ = 0, owed_ = 0;       // bytes of messages that are here, and that are to be given back
   bool is_asked_ = false;
   std::unordered_map<uint64_t, Served> served_;
 
