@@ -1,6 +1,7 @@
 // Measures round trips of 8 bytes. Each of `pairs` clients asks its `peers` servers in turn (turns=1), or always the
-// first of them. With pids=1 it prints the processes, clients first, and begins when it gets a line: what counts system
-// calls can be attached. Prints a JSON object: the time of a round trip, and how many each client has made.
+// first of them, after a pause of pause_us=. With pids=1 it prints the processes, clients first, and begins when it
+// gets a line: what counts system calls can be attached. Prints a JSON object: the time of a round trip, and how many
+// each client has made.
 #include "endpoints.h"
 
 namespace {
@@ -15,6 +16,7 @@ void echo(void*, cn_message* message) {
 struct Client {
   std::vector<cn_peer*> peers;
   bool takes_turns;
+  unsigned pause_us;
   Meter meter;
   size_t next = 0;
   std::atomic<bool> ends{false};
@@ -24,7 +26,10 @@ struct Client {
     if (takes_turns) next = (next + 1) % peers.size();
   }
   void answered() {
-    if (meter.tick()) return ask();
+    if (meter.tick()) {
+      meter.pause(pause_us);
+      return ask();
+    }
     ends = true;
     ends.notify_all();
   }
@@ -40,8 +45,10 @@ void serve(const Kind& kind, Shared& shared, size_t number) {
 void ask(const Arguments& given, const Kind& kind, Shared& shared, size_t number, size_t peers) {
   cn_endpoint* const own = kind.endpoint("client " + std::to_string(number));
   const double window_ms = static_cast<double>(given.number("window_ms", 2));
-  Client client{
-      {}, given.number("turns", 0) != 0, Meter(shared.clients[number], window_ms, std::max(200., 8 * window_ms), 16)};
+  Client client{{},
+                given.number("turns", 0) != 0,
+                static_cast<unsigned>(given.number("pause_us", 0)),
+                Meter(shared.clients[number], window_ms, std::max(200., 8 * window_ms), 16)};
   for (size_t i = 0; i < peers; ++i) client.peers.push_back(connect(own, shared, number * peers + i));
   const auto answered = [](void* user, cn_message*) { static_cast<Client*>(user)->answered(); };
   check(cn_set_handler(own, kAsk, answered, &client), "cn_set_handler");

@@ -1,5 +1,5 @@
-// Measures round trips of 8 bytes of some `pairs` of processes over plain blocking sockets: transport=unix or tcp.
-// Prints a JSON object.
+// Measures round trips of 8 bytes of some `pairs` of processes over plain blocking sockets, transport=unix or tcp, each
+// after a pause of pause_us=. Prints a JSON object.
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -42,6 +42,7 @@ int main(int count, char** values) {
   const Arguments given(count, values);
   const bool is_tcp = given.text("transport", "unix") == "tcp";
   const size_t pairs = given.number("pairs", 1);
+  const auto pause_us = static_cast<unsigned>(given.number("pause_us", 0));
   const auto window_ms = static_cast<double>(given.number("window_ms", 2));
   require(pairs <= kMostProcesses, "too many processes");
   Shared& shared = *map_shared();
@@ -64,6 +65,7 @@ int main(int count, char** values) {
       meet(shared);
       meter.begin();
       do {
+        meter.pause(pause_us);
         send(sockets[0], bytes);
         receive(sockets[0], bytes);
       } while (meter.tick());

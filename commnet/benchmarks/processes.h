@@ -150,13 +150,21 @@ class Meter {
   bool tick() {
     if (++count_ % stride_ != 0) return true;
     const Clock::time_point now = Clock::now();
-    const double passed = seconds(begin_, now);
+    const double passed = seconds(begin_, now) - paused_;
     if (passed < window_) return true;
     result_.means[result_.windows++] = passed / static_cast<double>(count_);
     result_.total += count_;
     count_ = 0;
+    paused_ = 0;
     begin_ = now;
     return result_.windows < kFewest || (result_.windows < kMostWindows && seconds(first_, now) < all_);
+  }
+  // Sleeps, which does not count.
+  void pause(unsigned us) {
+    if (us == 0) return;
+    const Clock::time_point begin = Clock::now();
+    usleep(us);
+    paused_ += seconds(begin, Clock::now());
   }
 
  private:
@@ -167,6 +175,7 @@ class Meter {
   const unsigned stride_;
   Clock::time_point first_, begin_;
   uint64_t count_ = 0;
+  double paused_ = 0;
 };
 
 // Returns the seconds of the best window, where the mean of all clients counts. The first window warms up.

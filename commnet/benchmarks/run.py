@@ -282,23 +282,26 @@ def small_rows() -> Iterator[Row]:
         aim=0.25,
         is_absolute=True,
     )
-    for cores in ("two", "one"):
-        yield Row(
-            f"round trip of 8 B, shared memory, both sleeping, pinned to {cores} core{'s' if cores == 'two' else ''}",
-            "us",
-            Value(latency(cores, transport="shared", wait="sleep"), "us"),
-            {"Unix sockets": Value(Program("peer_sockets", ("transport=unix",), cores), "us")},
-            must=1.2,
-            aim=0.8,
-        )
+    for cores, place in (("two", "two cores"), ("one", "one core")):
+        # After the pause, nobody looks for work any more. On one core, nobody can, while the other side works.
+        for pause, when in ((200, "after a pause of 200 us"), (0, "without a pause")):
+            sleeps = pause > 0 or cores == "one"
+            yield Row(
+                f"round trip of 8 B, shared memory, no busy polling, {when}, pinned to {place}",
+                "us",
+                Value(latency(cores, transport="shared", wait="sleep", pause_us=pause), "us"),
+                {"Unix sockets": Value(Program("peer_sockets", ("transport=unix", f"pause_us={pause}"), cores), "us")},
+                must=1.2 if sleeps else None,
+                aim=0.8 if sleeps else None,
+            )
     yield Row(
-        "the same with the default options",
+        "round trip of 8 B, shared memory, default options, without a pause, pinned to two cores",
         "us",
         Value(latency(transport="shared", wait="thread"), "us"),
-        {"Unix sockets": Value(Program("peer_sockets", ("transport=unix",)), "us")},
+        {"Unix sockets": Value(Program("peer_sockets", ("transport=unix", "pause_us=0")), "us")},
     )
     yield Row(
-        "round trip of 8 B, TCP, both sleeping, pinned to two cores",
+        "round trip of 8 B, TCP, no busy polling, without a pause, pinned to two cores",
         "us",
         Value(latency(transport="tcp", wait="sleep"), "us"),
         {
