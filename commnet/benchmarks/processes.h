@@ -178,10 +178,12 @@ class Meter {
   double paused_ = 0;
 };
 
-// Returns the seconds of the best window, where the mean of all clients counts. The first window warms up.
+// Returns the seconds of the best window, where the mean of all clients counts. The first window warms up, and in the
+// last one some of several clients may have stopped already.
 inline double best_window(const Shared& shared, size_t clients = 1) {
   size_t windows = kMostWindows;
   for (size_t i = 0; i < clients; ++i) windows = std::min(windows, shared.clients[i].windows);
+  if (clients > 1) --windows;
   double best = 1e9;
   for (size_t window = 1; window < windows; ++window) {
     double sum = 0;

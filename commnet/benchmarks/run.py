@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import datetime
+import itertools
 import json
 import os
 import re
@@ -23,11 +24,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 RESULTS = Path(__file__).with_name("results.md")
 LONGEST = 60  # seconds of a measurement
+
+PORTS = itertools.count(20_000 + os.getpid() % 10_000)
 
 Values = dict[str, float]
 
@@ -119,34 +122,19 @@ class Mpi:
 
 @dataclass(frozen=True)
 class Perftest:
-    """Tests of ucx_perftest in one session, which may repeat them. Yields the microseconds of each test."""
+    """Tests of ucx_perftest in one session, which may repeat them. Yields microseconds and GB/s of each test."""
 
     tests: tuple[tuple[str, int, int], ...]  # name, size, iterations
     ucx: str  # the transports that it may take
-    port: list[int] = field(default_factory=lambda: [20_000 + os.getpid() % 10_000], hash=False, compare=False)
 
     def run(self) -> Values:
         if not shutil.which("ucx_perftest"):
             raise Absent("not installed")
-        self.port[0] += 1
         with tempfile.NamedTemporaryFile("w", suffix=".txt") as batch:
             for name, size, count in self.tests:
                 batch.write(f"{name}:{size} -t {name} -s {size} -n {count} -w {max(1, count // 10)}\n")
             batch.flush()
-            common = ["ucx_perftest", "-p", str(self.port[0]), "-f", "-b", batch.name]
-            environment = ucx_environment(self.ucx)
-            first, second = Machine.cores
-            with subprocess.Popen(
-                [*common, "-c", str(second)],
-                env={**os.environ, **environment},
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            ) as server:
-                try:
-                    time.sleep(0.2)
-                    output = output_of([*common, "-c", str(first), "127.0.0.1"], environment)
-                finally:
-                    server.kill()
+            output = self.output(["ucx_perftest", "-p", str(next(PORTS)), "-f", "-b", batch.name])
         best: Values = {}
         # The columns: test, iterations, median, average and overall microseconds, and others.
         for test, us in re.findall(r"^\s*(\w+:\d+)\s+\d+\s+[\d.]+\s+[\d.]+\s+([\d.]+)", output, re.MULTILINE):
@@ -154,6 +142,26 @@ class Perftest:
         if len(best) < len(set(self.tests)):
             raise Failed(f"ucx_perftest prints something else: {output}")
         return {**best, **{f"gb_s {test}": int(test.split(":")[1]) / us / 1e3 for test, us in best.items()}}
+
+    def output(self, command: list[str]) -> str:
+        """Runs both sides, and returns what that which measures prints."""
+        environment = ucx_environment(self.ucx)
+        first, second = Machine.cores
+        with subprocess.Popen(
+            [*command, "-c", str(second)],
+            env={**os.environ, **environment},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        ) as server:
+            try:
+                # The server does not say when it listens.
+                for seconds in (0.2, 1, 3):
+                    time.sleep(seconds)
+                    with contextlib.suppress(Failed):
+                        return output_of([*command, "-c", str(first), "127.0.0.1"], environment)
+                raise Failed(f"{' '.join(command)} does not succeed")
+            finally:
+                server.kill()
 
 
 def ucx_environment(transports: str) -> dict[str, str]:
