@@ -39,6 +39,7 @@ void Endpoint::wait_for_handler(Lock& lock, uint32_t number) {
 }
 
 void Endpoint::deliver(std::unique_ptr<cn_message> message) noexcept {
+  note_message();
   Notices notice = std::move(message->notice);
   notice.front().message = message.release();
   ready_.splice(ready_.end(), notice);
@@ -58,6 +59,7 @@ Notices Endpoint::claim() noexcept {
       unclaimed_.splice(unclaimed_.end(), ready_, each);
     } else if (found->second.as_event) {
       message.is_kept = true;
+      message.endpoint = shared_from_this();
       each->kind = CN_EVENT_MESSAGE;
       each->user = found->second.user;
       each->peer = message.peer;
@@ -145,7 +147,6 @@ std::unique_ptr<cn_message> Endpoint::take_message() {
     message->is_kept = false;
   }
   message->notice = take_notice();
-  message->endpoint = shared_from_this();
   return message;
 }
 
@@ -171,7 +172,7 @@ bool Endpoint::run_handler(const Notice& notice, uint64_t version) noexcept {
       disconnect_for_exception(&peer);
     }
   }
-  running_ = 0;
+  running_.store(0, std::memory_order_release);
   return runs;
 }
 
