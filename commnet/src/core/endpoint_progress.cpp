@@ -169,10 +169,12 @@ bool Endpoint::run_callback(Notice& notice, uint64_t version) noexcept {
 }
 
 void Endpoint::note_ready(std::span<const epoll_event> events) {
-  for (const epoll_event& event : events)
-    for (Transport& transport : transports_) {
+  for (const epoll_event& event : events) {
+    // It may have been raised by a thread that had set is_awake_ some time before.
+    if (event.data.fd == wake_signal_.number()) is_awake_ = true;
+    for (Transport& transport : transports_)
       transport.is_ready |= transport.descriptor == event.data.fd || transport.bell == event.data.fd;
-    }
+  }
 }
 
 void Endpoint::note_all_ready() {
