@@ -13,7 +13,7 @@ namespace commnet {
 
 static_assert(std::endian::native == std::endian::little, "headers are sent as they are in memory");
 
-constexpr uint32_t kProtocolVersion = 2;
+constexpr uint32_t kProtocolVersion = 3;
 // Payloads of reads, writes and messages are cut into pieces of this size, so that none holds up others for long.
 constexpr uint64_t kPiece = 1 << 20;
 // The longest payload of any other frame, such as the names and texts in it.
@@ -50,8 +50,6 @@ enum class FrameType : uint8_t {
   kPing,
   kPong,
   kGoodbye,
-  // The endpoint is connected with all members of the job `id`.
-  kReady,
 };
 
 // The payloads of the handshake, which a name or a text follows.

@@ -36,6 +36,10 @@ class Peer {
   // Returns the name of the transport that connects it, or has last.
   const char* transport() const { return transport_; }
   bool is_connected() const { return is_connected_; }
+  // Returns whether operations may begin: if it is not connected, they wait for a connection that the first one begins.
+  bool is_usable() const { return is_connected_ || connects_on_use_; }
+  // Returns the address by which a job has made it known; else "".
+  const std::string& address() const { return address_; }
   uint64_t session() const { return session_; }
   const Key& link() const { return link_; }
   Endpoint& endpoint() const { return endpoint_; }
@@ -51,6 +55,12 @@ class Peer {
   }
   uint64_t turn() const { return turn_; }
 
+  // Makes the first operation connect it, unless it is connected.
+  void introduce(const std::string& address);
+  // The connection that an operation has begun, or another one, has ended: what waits for it goes on, or ends.
+  void connection_ended(const OperationPointer& connection) noexcept;
+  // Ends the beginning of that connection.
+  void end_connecting(cn_status status, const std::string& text) noexcept;
   // The first connection, of a link with an identity, to a peer that receives messages with a window and up to a size.
   void join(Connection& connection, const Key& link, uint64_t window, uint64_t message_limit);
   // Returns whether it may get a further connection.
@@ -70,13 +80,8 @@ class Peer {
 
   // Returns whether there are messages that have not been given to the transport, or that it still uses; and how many
   // have not.
-  bool has_unsent() const { return is_connected_ && (!channels_.empty() || !flights_.empty()); }
+  bool has_unsent() const { return !channels_.empty() || !flights_.empty(); }
   size_t count_unsent() const;
-
-  // Says that this endpoint is connected with all members of a job.
-  void say_ready(uint64_t job) noexcept;
-  // Returns whether the peer has said so, which counts once for each time.
-  bool take_ready(uint64_t job);
 
   // Frames of the peer. The functions with a result return where the payload goes; NULL: it is dropped. All throw Error
   // for frames that a correct endpoint does not send.
@@ -131,6 +136,9 @@ class Peer {
   template <class Body>
   void guard(Body&& body) noexcept;
   void close_failed() noexcept;
+  void require_usable() const;
+  // Begins the connection for which operations wait, unless it has begun.
+  void connect() noexcept;
   void fill_connections();
   void control(Frame frame, std::string payload = {});
   // Says that this endpoint lives, and how often it wants to hear the same.
@@ -147,6 +155,7 @@ class Peer {
   void ask_again(const OperationPointer& operation);
   void ask_more() noexcept;
   bool fits(const Operation& operation) const;
+  std::string describe_too_large(uint64_t size) const;
   // Stops to receive while the peer does not read what it has asked for, and goes on later.
   void limit_answers();
   void go_on() noexcept;
@@ -164,12 +173,16 @@ class Peer {
   void take_result(const Frame& frame, const std::string& text);
   void finish(const OperationPointer& operation, cn_status status, std::string_view text = {}) noexcept;
   void end_session(cn_status status, const std::string& text) noexcept;
+  void end_operations(cn_status status, const std::string& why) noexcept;
 
   Endpoint& endpoint_;
   std::unique_ptr<cn_peer> handle_;
   const char* transport_ = "";
   bool is_connected_ = false;
-  uint64_t session_ = 0;  // counts how often it has been connected
+  std::string address_;
+  bool connects_on_use_ = false;
+  OperationPointer connecting_;  // for which operations wait
+  uint64_t session_ = 0;         // counts how often it has been connected
   Notices joined_notice_, left_notice_;
   bool has_work_ = false;
   uint64_t turn_ = 0;  // in which it has worked last
@@ -181,10 +194,6 @@ class Peer {
   // When the link ends after a further connection has, and why.
   Clock::time_point ends_at_ = Clock::time_point::max();
   std::string ends_why_;
-
-  // What it has said last of a job, and how often.
-  uint64_t ready_job_ = 0;
-  uint32_t ready_count_ = 0;
 
   // To be sent.
   Fifo<Control> controls_;

@@ -167,11 +167,6 @@ void Peer::take_control(const Frame& frame, std::vector<uint8_t>& payload) {
       return control({.type = FrameType::kPong});
     case FrameType::kPong:
       return;
-    case FrameType::kReady:
-      if (frame.id != ready_job_) ready_count_ = 0;
-      ready_job_ = frame.id;
-      ++ready_count_;
-      return endpoint_.notify();
     case FrameType::kGoodbye:
       return main().close(CN_PEER_LOST, "it has left");
     default:

@@ -22,7 +22,7 @@ void Peer::finish(const OperationPointer& operation, cn_status status, std::stri
 }
 
 void Peer::request(const OperationPointer& operation) {
-  if (!is_connected_) fail(CN_PEER_LOST, "the peer '%s' is not connected", name().c_str());
+  require_usable();
   unasked_.push_back(last_id_ + 1);
   try {
     operations_.emplace(last_id_ + 1, operation);
@@ -31,6 +31,7 @@ void Peer::request(const OperationPointer& operation) {
     throw;
   }
   operation->id = ++last_id_;
+  if (!is_connected_) return connect();
   ask_more();
   pump();
 }
