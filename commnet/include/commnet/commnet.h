@@ -190,8 +190,9 @@ CN_API cn_status cn_send(cn_peer* peer, uint32_t handler, uint32_t channel, cons
 typedef void (*cn_handler)(void* user, cn_message* message);
 /* Sets the handler of a number; NULL removes it. When the function returns, the handler that was set before is not
  * running and is not called again, unless it is the one that calls the function. Messages without a handler wait for
- * one, within the window. Once their peer has left, those of all peers that have left wait within one window; beyond
- * it, they are freed, and the event CN_EVENT_LEFT says how many. */
+ * one, within the window; when they are in the way of others of their peer, within one more window, and further ones
+ * wait at the sender. Once their peer has left, those of all peers that have left wait within one window; beyond it,
+ * they are freed, and the event CN_EVENT_LEFT says how many. */
 CN_API cn_status cn_set_handler(cn_endpoint* endpoint, uint32_t number, cn_handler handler, void* user);
 /* Makes messages for a number events, see cn_next_event(). */
 CN_API cn_status cn_set_event_handler(cn_endpoint* endpoint, uint32_t number, void* user);

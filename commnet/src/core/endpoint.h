@@ -96,6 +96,9 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   // Gives an operation its result. It ends once the queue allows it.
   void finish(const OperationPointer& operation, cn_status status, std::string_view text) noexcept;
   void deliver(std::unique_ptr<cn_message> message) noexcept;
+  // Moves messages without a handler beyond the window of their peer, the latest first.
+  void move_unclaimed(Peer& peer) noexcept;
+  const std::unordered_map<uint32_t, Handler>& handlers() const { return handlers_; }
   void joined(Peer& peer) noexcept;
   void left(Peer& peer, cn_status status, std::string_view text) noexcept;
   Notices take_notice() { return spare_notices_.take(); }
@@ -182,6 +185,8 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   void try_address_or_end(const OperationPointer& operation) noexcept;
   // Gives messages that are ready to their handlers; those without one wait. Returns what is to be called.
   Notices claim() noexcept;
+  // The handler of a message has returned that is beyond the window of its peer.
+  void hand_out(const cn_message& message) noexcept;
   // Runs the handler of a message, unless handlers were changed since `version`. Returns whether it has.
   bool run_handler(Notice& notice, uint64_t version) noexcept;
   // Ends the link to a peer for the exception of a callback, which is being handled; without the lock.

@@ -4,6 +4,15 @@
 
 namespace commnet {
 
+namespace {
+
+// Returns whether the peer of a message has left since it arrived.
+bool has_left(const cn_message& message) {
+  return !message.peer->is_connected() || message.peer->session() != message.session;
+}
+
+}  // namespace
+
 void Endpoint::set_handler(uint32_t number, cn_handler function, void* user, bool as_event) {
   Lock lock = take_lock();
   require_open();
@@ -14,12 +23,16 @@ void Endpoint::set_handler(uint32_t number, cn_handler function, void* user, boo
     // They are older than all that are ready.
     for (auto next = unclaimed_.end(); next != unclaimed_.begin();) {
       const auto each = std::prev(next);
-      if (each->message->handler == number)
+      cn_message& message = *each->message;
+      if (message.handler == number) {
         ready_.splice(ready_.begin(), unclaimed_, each);
-      else
+        if (!has_left(message)) message.peer->remove_unclaimed(message);
+      } else {
         next = each;
+      }
     }
   }
+  for (auto& [name, peer] : peers_) peer->tell_handler(number, handlers_.contains(number));
   ++handlers_version_;
   wait_for_handler(lock, number);
   after_call(lock);
@@ -49,8 +62,10 @@ Notices Endpoint::claim() noexcept {
     const auto found = handlers_.find(message.handler);
     if (found == handlers_.end()) {
       unclaimed_.splice(unclaimed_.end(), ready_, each);
+      if (!has_left(message)) message.peer->add_unclaimed(message);
     } else if (found->second.as_event) {
       message.is_kept = true;
+      if (message.is_beyond_window && !has_left(message)) message.peer->handed_out(message);
       each->kind = CN_EVENT_MESSAGE;
       each->user = found->second.user;
       each->peer = message.peer;
@@ -65,14 +80,13 @@ Notices Endpoint::claim() noexcept {
   return claimed;
 }
 
-namespace {
-
-// Returns whether the peer of a message has left since it arrived.
-bool has_left(const cn_message& message) {
-  return !message.peer->is_connected() || message.peer->session() != message.session;
+void Endpoint::move_unclaimed(Peer& peer) noexcept {
+  for (auto each = unclaimed_.rbegin(); each != unclaimed_.rend(); ++each) {
+    cn_message& message = *each->message;
+    if (message.peer != &peer || has_left(message) || message.is_beyond_window) continue;
+    if (!peer.move_beyond_window(message)) return;
+  }
 }
-
-}  // namespace
 
 bool Endpoint::holds_too_much() const {
   uint64_t held = 0;
@@ -111,9 +125,14 @@ void Endpoint::release(cn_message* message) {
   Lock lock = take_lock();
   if (is_closing_) return;
   Peer& peer = *owned->peer;
-  if (peer.is_connected() && peer.session() == owned->session) peer.give_back(owned->cost());
+  if (peer.is_connected() && peer.session() == owned->session) peer.released(*owned);
   spare_memory_.put(std::move(owned->memory));
   after_call(lock);
+}
+
+void Endpoint::hand_out(const cn_message& message) noexcept {
+  const Lock lock(mutex_);
+  if (!is_closing_ && !has_left(message)) message.peer->handed_out(message);
 }
 
 bool Endpoint::run_handler(Notice& notice, uint64_t version) noexcept {
@@ -129,6 +148,7 @@ bool Endpoint::run_handler(Notice& notice, uint64_t version) noexcept {
     } catch (...) {
       disconnect_for_exception(&peer);
     }
+    if (message->is_beyond_window) hand_out(*message);
     release(message);
   } else {
     notice.message = message;

@@ -56,7 +56,10 @@ void Peer::join(Connection& connection, const Key& link, uint64_t window, uint64
   window_ = std::max<uint64_t>(window, 1);
   message_limit_ = message_limit;
   in_window_ = held_ = owed_ = 0;
-  has_asked_ = is_asked_ = false;
+  has_asked_ = is_asked_ = holds_ = false;
+  beyond_ = unclaimed_in_window_ = unclaimed_ = 0;
+  beyond_of_.clear();
+  handled_ = nullptr;
   is_connected_ = true;
   connects_on_use_ = false;
   ++session_;

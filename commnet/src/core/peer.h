@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -94,8 +95,18 @@ class Peer {
   void take(const Frame& frame, std::vector<uint8_t>& payload);
   void heard() { last_heard_ = Clock::now(); }
 
-  // Gives the bytes of a message back to the sender's window.
-  void give_back(uint64_t cost) noexcept;
+  // A message of this session was released: its bytes go back to the sender's window.
+  void released(const cn_message& message) noexcept;
+  // A message of this session waits for a handler, or does so no more.
+  void add_unclaimed(const cn_message& message) noexcept;
+  void remove_unclaimed(const cn_message& message) noexcept;
+  // Moves a message without a handler beyond the window, and holds back further ones. Returns false if there is no
+  // room.
+  bool move_beyond_window(cn_message& message) noexcept;
+  // Says whether a number has a handler, if messages without one are held back.
+  void tell_handler(uint32_t number, bool has_handler) noexcept;
+  // The program has got a message of this session that is beyond the window.
+  void handed_out(const cn_message& message) noexcept;
   // A payload is no longer used.
   void sent(uint64_t cookie) noexcept;
   // Sends as much as the connections take.
@@ -136,6 +147,12 @@ class Peer {
   template <class Body>
   void guard(Body&& body) noexcept;
   void close_failed() noexcept;
+  // Gives bytes back to the sender's window.
+  void give_back(uint64_t cost) noexcept;
+  // Makes room in the window for what the sender has asked for.
+  void make_room() noexcept;
+  bool is_held(const Operation& operation) const { return handled_ && !handled_->contains(operation.handler); }
+  void take_handler(const Frame& frame);
   void require_usable() const;
   // Begins the connection for which operations wait, unless it has begun.
   void connect() noexcept;
@@ -202,8 +219,9 @@ class Peer {
   std::map<uint32_t, Fifo<OperationPointer>> channels_;
   uint32_t next_channel_ = 0;
   uint64_t window_ = 0, message_limit_ = 0, in_window_ = 0, waiting_ = 0;
-  bool has_asked_ = false;                       // for what can be given back of the window
-  Fifo<uint64_t> served_turns_, writing_turns_;  // reads of the peer and own writes, in turns
+  bool has_asked_ = false;                                 // for what can be given back of the window
+  std::unique_ptr<std::unordered_set<uint32_t>> handled_;  // the numbers for which messages may begin; NULL: all
+  Fifo<uint64_t> served_turns_, writing_turns_;            // reads of the peer and own writes, in turns
   size_t next_stream_ = 0;
   bool prefers_transfers_ = false;
   std::unordered_map<uint64_t, OperationPointer> operations_;
@@ -217,6 +235,12 @@ class Peer {
   std::map<uint32_t, std::unique_ptr<cn_message>> arriving_;
   uint64_t held_ = 0, owed_ = 0;  // bytes of messages that are here, and that are to be given back
   bool is_asked_ = false;
+  size_t unclaimed_ = 0;              // messages without a handler
+  uint64_t unclaimed_in_window_ = 0;  // their bytes in the window
+  bool holds_ = false;                // whether the sender holds back further ones
+  // Bytes of messages beyond the window, and how many of each number the program has not got yet.
+  uint64_t beyond_ = 0;
+  std::map<uint32_t, size_t> beyond_of_;
   std::unordered_map<uint64_t, Served> served_;
   Fifo<uint64_t> copying_;         // what this process copies from the peer's: ids of own reads
   Fifo<uint64_t> copying_served_;  // and of the peer's writes

@@ -166,6 +166,7 @@ bool Peer::send_message_piece() {
       finish(operation, CN_INVALID_ARGUMENT, describe_too_large(operation->size));
       return true;
     }
+    if (begins && is_held(*operation)) continue;
     if (begins && !fits(*operation)) {
       if (!has_asked_) control({.type = FrameType::kCredit});
       has_asked_ = true;
