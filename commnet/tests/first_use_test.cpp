@@ -73,11 +73,7 @@ class FirstUse : public testing::TestWithParam<const char*> {
   ~FirstUse() override { std::filesystem::remove_all(folder); }
 
   EndpointHandle make(const std::string& name, const std::function<void(cn_endpoint_options&)>& change = {}) {
-    const std::string kind = GetParam();
-    return make_endpoint(name, kind == "memory" ? "memory" : "sockets", [&](auto& options) {
-      if (kind == "tcp") options.listen = "tcp://127.0.0.1:0";
-      if (change) change(options);
-    });
+    return make_endpoint(name, GetParam(), change);
   }
   // Joins a job of two: `endpoint` has rank 0, and rank 1 is at an address. Returns the peer.
   cn_peer* meet(cn_endpoint* endpoint, const std::string& address) {
@@ -289,7 +285,7 @@ TEST_P(FirstUse, AKnownPeerIsConnectedByItsName) {
   EXPECT_EQ(cn_connect(b.get(), "nobody@", nullptr, nullptr), CN_UNSUPPORTED);
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, FirstUse, testing::Values("memory", "unix", "tcp"),
+INSTANTIATE_TEST_SUITE_P(Transports, FirstUse, testing::Values("memory", "shared", "unix", "tcp"),
                          [](const auto& info) { return std::string(info.param); });
 
 // What waits for a peer that does not answer.

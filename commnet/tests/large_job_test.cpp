@@ -44,6 +44,7 @@ class Member {
   explicit Member(uint32_t rank)
       : rank_(rank), endpoint_(make_endpoint("rank" + std::to_string(rank), "sockets", [](auto& options) {
           options.flags = CN_MANUAL_PROGRESS;
+          options.streams = 1;
         })) {}
 
   std::string address() const { return cn_endpoint_address(endpoint_.get()); }

@@ -54,11 +54,9 @@ class Unhandled : public testing::TestWithParam<const char*> {
     EXPECT_EQ(counter.wrong, 0u);
   }
   static EndpointHandle make(const std::string& name) {
-    const std::string kind = GetParam();
-    return make_endpoint(name, kind == "memory" ? "memory" : "sockets", [&](auto& options) {
+    return make_endpoint(name, GetParam(), [&](auto& options) {
       options.receive_window = kWindow;
       options.linger_ms = 50;
-      if (kind == "tcp") options.listen = "tcp://127.0.0.1:0";
     });
   }
   void handle(uint32_t number, bool handles = true) {
@@ -347,7 +345,7 @@ TEST(UnhandledOfRaw, AReceiverHasNoMoreHandlersThanThereAre) {
   EXPECT_FALSE(cn_peer_is_connected(peer));
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, Unhandled, testing::Values("memory", "unix", "tcp"),
+INSTANTIATE_TEST_SUITE_P(Transports, Unhandled, testing::Values("memory", "shared", "unix", "tcp"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -202,6 +202,7 @@ void Connection::open(Peer& peer) {
     endpoint_.add_streams(peer, *this);
   }
   endpoint_.joined(peer);
+  peer.ask_more();  // for those that have waited for the connection
 }
 
 }  // namespace commnet

@@ -48,6 +48,7 @@ void Endpoint::open_transports() {
   poller_.add(wake_signal_.number(), EPOLLIN);
   work_or_event_.add(poller_.number(), EPOLLIN);
   work_or_event_.add(event_signal_.number(), EPOLLIN);
+  work_or_event_.add(stays_awake_.number(), EPOLLIN);
   const std::vector<const cn_transport_table*> tables = chosen_transports(settings_.transports);
   const std::string listen = numbered_listen(tables);
   const cn_transport_settings settings{sizeof settings, settings_.name.c_str(), listen.c_str(),
@@ -61,8 +62,8 @@ void Endpoint::open_transports() {
     // Without a list, what this machine lacks is left out.
     if (status == CN_UNSUPPORTED && settings_.transports.empty()) continue;
     if (status != CN_OK) throw Error(status, std::string(table->name) + ": " + cn_error());
-    transports_.push_back({table, handle});
-    if (const int descriptor = table->descriptor(handle); descriptor >= 0) poller_.add(descriptor, EPOLLIN);
+    transports_.push_back({table, handle, table->descriptor(handle)});
+    if (const int descriptor = transports_.back().descriptor; descriptor >= 0) poller_.add(descriptor, EPOLLIN);
     const std::string own = table->address(handle);
     if (!own.empty()) urls += (urls.empty() ? "" : ",") + own;
   }
@@ -170,12 +171,22 @@ void Endpoint::begin(const OperationPointer& operation) {
   if (operation->deadline != Clock::time_point::max()) {
     deadlines_.emplace(operation->deadline, operation);
     if (operation->deadline < timers_at_) wake();
+    check_timers_at(operation->deadline);
   }
   if (operation->queue) operation->queue->add(operation);
 }
 
 void Endpoint::send(Peer& peer, const OperationPointer& operation) {
   start(operation, [&] { peer.send(operation); });
+}
+
+bool Endpoint::send_now(Peer& peer, uint32_t handler, uint32_t channel, const void* data, uint64_t size) {
+  Lock lock = take_lock();
+  require_open();
+  if (!peer.send_now(handler, channel, data, size)) return false;
+  peer.flush_soon();
+  after_call(lock);
+  return true;
 }
 
 void Endpoint::request(Peer& peer, const OperationPointer& operation) {
@@ -239,11 +250,26 @@ std::shared_ptr<const Memory> Endpoint::register_memory(void* data, uint64_t siz
   return memories_.add(data, size, rights);
 }
 
+std::shared_ptr<const Memory> Endpoint::allocate_memory(uint64_t size, uint32_t rights) {
+  if (size == 0) fail(CN_INVALID_ARGUMENT, "size is 0");
+  MemoryFile allocated = MemoryFile::make(size);
+  // Without files in memory, others read and write it like any other memory.
+  if (!allocated && errno != ENOMEM && errno != ENOSPC) allocated = MemoryFile::make_private(size);
+  if (!allocated)
+    fail(CN_OUT_OF_MEMORY, "the system has no memory of %llu bytes", static_cast<unsigned long long>(size));
+  const Lock lock = take_lock();
+  require_open();
+  char* const data = allocated.data();
+  return memories_.add(data, size, rights, std::move(allocated));
+}
+
 void Endpoint::release_memory(const std::shared_ptr<const Memory>& memory) {
   Lock lock = take_lock();
   memories_.remove(memory->id);
   for (auto& [name, peer] : peers_)
     if (peer->is_connected()) peer->forget_memory(*memory);
+  for (const Transport& transport : transports_)
+    if (transport.table->forget) transport.table->forget(transport.handle, memory->id);
   after_call(lock);
 }
 

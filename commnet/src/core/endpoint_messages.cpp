@@ -6,6 +6,9 @@ namespace commnet {
 
 namespace {
 
+// How many messages that were released are kept for the next ones.
+constexpr size_t kMostSpare = 1024;
+
 // Returns whether the peer of a message has left since it arrived.
 bool has_left(const cn_message& message) {
   return !message.peer->is_connected() || message.peer->session() != message.session;
@@ -119,24 +122,57 @@ size_t Endpoint::trim_unclaimed(const Peer* leaving) noexcept {
 
 void Endpoint::release(cn_message* message) {
   if (--message->owners > 0) return;
-  const std::unique_ptr<cn_message> owned(message);
+  std::unique_ptr<cn_message> owned(message);
   const std::shared_ptr<Endpoint> keeps = owned->endpoint;
   if (is_inherited()) return;
   Lock lock = take_lock();
-  if (is_closing_) return;
-  Peer& peer = *owned->peer;
-  if (peer.is_connected() && peer.session() == owned->session) peer.released(*owned);
-  spare_memory_.put(std::move(owned->memory));
+  take_back(std::move(owned));
   after_call(lock);
 }
 
-void Endpoint::hand_out(const cn_message& message) noexcept {
-  const Lock lock(mutex_);
-  if (!is_closing_ && !has_left(message)) message.peer->handed_out(message);
+// Gives what a message has taken to others.
+void Endpoint::take_back(std::unique_ptr<cn_message> message) noexcept {
+  if (is_closing_) return;
+  Peer& peer = *message->peer;
+  if (peer.is_connected() && peer.session() == message->session) peer.released(*message);
+  spare_memory_.put(std::move(message->memory));
+  if (spare_messages_.size() >= kMostSpare) return;
+  message->memory = {};
+  message->endpoint = nullptr;
+  spare_messages_.push_back(std::move(message));
 }
 
-bool Endpoint::run_handler(Notice& notice, uint64_t version) noexcept {
-  cn_message* const message = std::exchange(notice.message, nullptr);
+std::unique_ptr<cn_message> Endpoint::take_message() {
+  if (spare_messages_.capacity() == 0) spare_messages_.reserve(kMostSpare);
+  std::unique_ptr<cn_message> message;
+  if (spare_messages_.empty()) {
+    message = std::make_unique<cn_message>();
+  } else {
+    message = std::move(spare_messages_.back());
+    spare_messages_.pop_back();
+    message->arrived = 0;
+    message->owners = 1;
+    message->is_kept = false;
+    message->is_beyond_window = false;
+  }
+  message->notice = take_notice();
+  message->endpoint = shared_from_this();
+  return message;
+}
+
+// Frees the messages whose handlers have returned, but for those that are kept.
+void Endpoint::free_handled(Notices& handled) noexcept {
+  for (Notice& each : handled) {
+    if (!each.message) continue;
+    if (!is_closing_ && each.message->is_beyond_window && !has_left(*each.message))
+      each.message->peer->handed_out(*each.message);
+    if (--each.message->owners > 0) continue;
+    take_back(std::unique_ptr<cn_message>(each.message));
+  }
+}
+
+bool Endpoint::run_handler(const Notice& notice, uint64_t version) noexcept {
+  cn_message* const message = notice.message;
   if (++calls_ == 0) ++calls_;
   // Either this thread sees that handlers have changed, or the one that has changed them sees that this one runs.
   running_ = uint64_t{calls_} << 32 | message->handler;
@@ -148,10 +184,6 @@ bool Endpoint::run_handler(Notice& notice, uint64_t version) noexcept {
     } catch (...) {
       disconnect_for_exception(&peer);
     }
-    if (message->is_beyond_window) hand_out(*message);
-    release(message);
-  } else {
-    notice.message = message;
   }
   running_ = 0;
   return runs;

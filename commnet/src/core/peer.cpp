@@ -45,6 +45,8 @@ Peer::~Peer() {
   }
 }
 
+void Peer::heard() noexcept { last_heard_ = endpoint_.now(); }
+
 void Peer::join(Connection& connection, const Key& link, uint64_t window, uint64_t message_limit) {
   if (joined_notice_.empty()) joined_notice_ = endpoint_.take_notice();
   if (left_notice_.empty()) left_notice_ = endpoint_.take_notice();
@@ -66,7 +68,6 @@ void Peer::join(Connection& connection, const Key& link, uint64_t window, uint64
   last_heard_ = Clock::now();
   ends_at_ = Clock::time_point::max();
   wanted_interval_ = Clock::duration::max();
-  ask_more();  // for what has waited, as messages have
   endpoint_.note_work(*this);
   endpoint_.check_lives_at(last_ping_ + ping_interval());
 }
@@ -132,9 +133,12 @@ void Peer::end_operations(cn_status status, const std::string& why) noexcept {
   served_.clear();
   served_turns_.clear();
   writing_turns_.clear();
-  copying_.clear();
-  copying_served_.clear();
+  accessing_.clear();
+  questions_.clear();
+  remotes_.clear();
+  granted_.clear();
   arriving_.clear();
+  whole_ = nullptr;
   for (const auto& [channel, waiting] : channels)
     for (const OperationPointer& operation : waiting) endpoint_.finish(operation, status, why);
   for (const auto& [id, operation] : operations) endpoint_.finish(operation, status, why);

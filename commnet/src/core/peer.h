@@ -19,6 +19,7 @@
 #include "core/message.h"
 #include "core/notice.h"
 #include "core/operation.h"
+#include "core/remote.h"
 #include "core/secure.h"
 #include "core/status.h"
 
@@ -75,7 +76,11 @@ class Peer {
 
   // Operations of this endpoint. They throw Error if the operation cannot begin.
   void send(const OperationPointer& operation);
+  // Gives a message to the transport if nothing else waits; returns whether it has.
+  bool send_now(uint32_t handler, uint32_t channel, const void* data, uint64_t size);
   void request(const OperationPointer& operation);
+  // Begins reads and writes that wait, as many as may be under way.
+  void ask_more() noexcept;
   // Forgets an operation that is to end early. Its memory is no longer used.
   void drop(const OperationPointer& operation) noexcept;
 
@@ -93,7 +98,7 @@ class Peer {
   // Fails the operation of a piece whose bytes were dropped, as they went to memory that was released.
   void lose_piece(const Frame& frame);
   void take(const Frame& frame, std::vector<uint8_t>& payload);
-  void heard() { last_heard_ = Clock::now(); }
+  void heard() noexcept;
 
   // A message of this session was released: its bytes go back to the sender's window.
   void released(const cn_message& message) noexcept;
@@ -109,8 +114,12 @@ class Peer {
   void handed_out(const cn_message& message) noexcept;
   // A payload is no longer used.
   void sent(uint64_t cookie) noexcept;
+  // A copy of memory has ended.
+  void moved(uint64_t cookie, cn_status status, const char* text) noexcept;
   // Sends as much as the connections take.
   void pump() noexcept;
+  // Sends what the connections have taken, at once or together with what follows.
+  void flush_soon() noexcept;
   void fill() noexcept;
   void flush() noexcept;
   // Pings, and ends the link if the peer has been silent. Returns when it is to be called again.
@@ -126,16 +135,13 @@ class Peer {
     uint64_t offset, size;  // within the memory
     uint64_t next = 0;      // bytes sent, or arrived
     uint64_t begun = 0;     // bytes of pieces that have begun to arrive
-    uint64_t remote = 0;    // the address in the peer's process from which bytes are copied
-    uint64_t grant = 0;     // with which they are copied
     bool is_alive() const { return memory != nullptr; }
-    // Whether its bytes travel in frames.
-    bool is_framed(FrameType what) const { return type == what && remote == 0; }
   };
-  // A piece that the transport sends without a copy.
+  // A piece that the transport sends without a copy, or a copy of memory that it has begun.
   struct Flight {
     OperationPointer operation;            // of a piece that this endpoint sends by itself
     std::shared_ptr<const Memory> memory;  // of one that the peer has asked for
+    uint64_t size = 0;                     // of a copy
   };
   struct Control {
     Frame frame;
@@ -151,7 +157,7 @@ class Peer {
   void give_back(uint64_t cost) noexcept;
   // Makes room in the window for what the sender has asked for.
   void make_room() noexcept;
-  bool is_held(const Operation& operation) const { return handled_ && !handled_->contains(operation.handler); }
+  bool is_held(uint32_t handler) const { return handled_ && !handled_->contains(handler); }
   void take_handler(const Frame& frame);
   void require_usable() const;
   // Begins the connection for which operations wait, unless it has begun.
@@ -162,16 +168,13 @@ class Peer {
   void ping();
   Clock::duration ping_interval() const;
   void result(uint64_t id, cn_status status, const std::string& text = {});
-  // Says how an operation goes on: kGoOn, with the address and the grant of a read, or kAgain.
-  void direct(uint64_t id, uint8_t how, uint64_t offset = 0, uint64_t grant = 0);
   void keep_copy(Operation& operation);
   void detach(const Operation& operation);
-  // Asks for the memory that a read or a write is about.
-  void ask(Operation& operation);
-  // Asks anew, with another number, for what is not moved yet.
-  void ask_again(const OperationPointer& operation);
-  void ask_more() noexcept;
-  bool fits(const Operation& operation) const;
+  // Begins a read or a write.
+  void ask(const OperationPointer& operation);
+  // Asks the peer to take part in it, for what is not moved yet.
+  void ask_for_frames(Operation& operation);
+  bool fits(uint64_t size) const;
   std::string describe_too_large(uint64_t size) const;
   // Stops to receive while the peer does not read what it has asked for, and goes on later.
   void limit_answers();
@@ -179,11 +182,21 @@ class Peer {
   bool send_control();
   bool send_message_piece();
   bool send_transfer_piece();
-  bool copy_piece();
-  void copy_read(const OperationPointer& operation);
-  void copy_write(uint64_t id, Served& write);
+  // Reads and writes without the peer's help.
+  void access(const OperationPointer& operation);
+  void ask_how(const std::shared_ptr<Remote>& remote);
+  void take_opened(const Frame& frame, const std::vector<uint8_t>& payload);
+  void take_refusal(Remote& remote, cn_status status, const std::string& text);
+  void forget_remote(uint64_t memory);
+  void go_on_accessing(Remote& remote);
+  bool access_some();
+  uint64_t access_piece(const OperationPointer& operation);
+  uint64_t move_piece(const OperationPointer& operation, Remote& remote);
+  void end_move(const OperationPointer& operation, cn_status status, uint64_t size, const char* text);
+  void show_how(const Frame& frame, const std::vector<uint8_t>& payload);
   // Sends a piece of at most kPiece bytes, and returns its size.
   uint64_t send_piece(Connection& connection, Frame frame, const char* from, uint64_t left, Flight flight);
+  std::unique_ptr<cn_message> make_message(const Frame& frame);
   void take_control(const Frame& frame, std::vector<uint8_t>& payload);
   void forget_served(const Memory& memory);
   void serve(const Frame& frame, const std::vector<uint8_t>& payload);
@@ -233,7 +246,8 @@ class Peer {
 
   // What arrives.
   std::map<uint32_t, std::unique_ptr<cn_message>> arriving_;
-  uint64_t held_ = 0, owed_ = 0;  // bytes of messages that are here, and that are to be given back
+  std::unique_ptr<cn_message> whole_;  // a message of one piece
+  uint64_t held_ = 0, owed_ = 0;       // bytes of messages that are here, and that are to be given back
   bool is_asked_ = false;
   size_t unclaimed_ = 0;              // messages without a handler
   uint64_t unclaimed_in_window_ = 0;  // their bytes in the window
@@ -242,8 +256,13 @@ class Peer {
   uint64_t beyond_ = 0;
   std::map<uint32_t, size_t> beyond_of_;
   std::unordered_map<uint64_t, Served> served_;
-  Fifo<uint64_t> copying_;         // what this process copies from the peer's: ids of own reads
-  Fifo<uint64_t> copying_served_;  // and of the peer's writes
+
+  // Memory that is accessed without the other side's help: that of the peer, questions about it by their numbers, the
+  // operations whose turn comes; and which own memory the peer may access.
+  RemoteTable remotes_;
+  std::unordered_map<uint64_t, std::shared_ptr<Remote>> questions_;
+  Fifo<uint64_t> accessing_;
+  std::unordered_set<uint64_t> granted_;
 };
 
 }  // namespace commnet

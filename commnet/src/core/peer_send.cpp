@@ -13,13 +13,23 @@ namespace {
 constexpr uint64_t kCopied = 16 << 10;
 
 bool is_answer(FrameType type) {
-  return type == FrameType::kResult || type == FrameType::kPong || type == FrameType::kCredit;
+  return type == FrameType::kResult || type == FrameType::kOpened || type == FrameType::kPong ||
+         type == FrameType::kCredit;
 }
 
 }  // namespace
 
-bool Peer::fits(const Operation& operation) const {
-  return in_window_ == 0 || operation.size + kMessageCost <= window_ - std::min(window_, in_window_);
+bool Peer::fits(uint64_t size) const {
+  return in_window_ == 0 || size + kMessageCost <= window_ - std::min(window_, in_window_);
+}
+
+bool Peer::send_now(uint32_t handler, uint32_t channel, const void* data, uint64_t size) {
+  if (!is_connected_ || !channels_.empty() || !controls_.empty() || size > std::min(kCopied, message_limit_) ||
+      !fits(size) || !main().is_writable() || is_held(handler))
+    return false;
+  in_window_ += size + kMessageCost;
+  main().send({.type = FrameType::kMessage, .a = handler, .b = channel, .total = size}, data, size);
+  return true;
 }
 
 std::string Peer::describe_too_large(uint64_t size) const {
@@ -31,6 +41,11 @@ void Peer::send(const OperationPointer& operation) {
   require_usable();
   if (is_connected_ && operation->size > message_limit_)
     throw Error(CN_INVALID_ARGUMENT, describe_too_large(operation->size));
+  if (send_now(operation->handler, operation->channel, operation->data, operation->size)) {
+    operation->sent = operation->size;
+    finish(operation, CN_OK);
+    return flush_soon();
+  }
   const bool is_copied = (operation->flags & CN_COPY) != 0;
   const uint64_t cost = operation->size + kMessageCost;
   if (waiting_ > 0 && waiting_ + cost > endpoint_.settings().send_limit)
@@ -81,13 +96,13 @@ void Peer::result(uint64_t id, cn_status status, const std::string& text) {
   control({.type = FrameType::kResult, .status = static_cast<uint16_t>(status), .id = id}, text);
 }
 
-void Peer::direct(uint64_t id, uint8_t how, uint64_t offset, uint64_t grant) {
-  control({.type = FrameType::kResult, .flags = how, .id = id, .offset = offset, .total = grant});
-}
-
 void Peer::pump() noexcept {
   fill();
-  if (endpoint_.leaves_flushes())
+  flush_soon();
+}
+
+void Peer::flush_soon() noexcept {
+  if (!connections_.empty() && !main().table().is_flush_cheap && endpoint_.leaves_flushes())
     endpoint_.note_work(*this);
   else
     flush();
@@ -125,7 +140,7 @@ void Peer::fill_connections() {
       }
     }
   }
-  if (copy_piece()) endpoint_.note_work(*this);
+  if (access_some()) endpoint_.note_work(*this);
   if (!is_connected_) return;  // the process of the peer has ended
   while (main().is_writable() && send_control()) {
   }
@@ -166,8 +181,8 @@ bool Peer::send_message_piece() {
       finish(operation, CN_INVALID_ARGUMENT, describe_too_large(operation->size));
       return true;
     }
-    if (begins && is_held(*operation)) continue;
-    if (begins && !fits(*operation)) {
+    if (begins && is_held(operation->handler)) continue;
+    if (begins && !fits(operation->size)) {
       if (!has_asked_) control({.type = FrameType::kCredit});
       has_asked_ = true;
       continue;
@@ -208,7 +223,7 @@ bool Peer::send_transfer_piece() {
   if (&turns == &served_turns_) {
     const auto found = served_.find(id);
     // The peer may have taken its request back, and begun another one with its number.
-    if (found == served_.end() || !found->second.is_framed(FrameType::kRead)) return true;
+    if (found == served_.end() || found->second.type != FrameType::kRead) return true;
     Served& read = found->second;
     const Frame frame{.type = FrameType::kReadPiece, .id = id, .offset = read.next};
     read.next += send_piece(*connection, frame, read.memory->data + read.offset + read.next, read.size - read.next,
