@@ -68,7 +68,8 @@ void Endpoint::joined(Peer& peer) noexcept {
 void Endpoint::left(Peer& peer, cn_status status, std::string_view text) noexcept {
   if (is_closing_) return;
   const size_t freed = trim_unclaimed(&peer);
-  if (!watches_peers_) return;
+  spare_notices_.put(peer.joined_notice());
+  if (!watches_peers_) return spare_notices_.put(peer.left_notice());
   Notice& notice = peer.left_notice().front();
   notice.kind = CN_EVENT_LEFT;
   notice.status = status;

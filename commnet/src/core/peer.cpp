@@ -120,20 +120,21 @@ void Peer::end_session(cn_status status, const std::string& text) noexcept {
   endpoint_.left(*this, status, why);
 }
 
-// Nothing of this needs memory, of which there may be none.
+// Nothing of this needs memory, of which there may be none. Queues give back what they have: the peer may never come
+// again.
 void Peer::end_operations(cn_status status, const std::string& why) noexcept {
   const auto channels = std::exchange(channels_, {});
   const auto operations = std::exchange(operations_, {});
   const auto flights = std::exchange(flights_, {});
-  controls_.clear();
+  controls_ = {};
   waiting_ = answers_ = 0;
   is_paused_ = false;
-  unasked_.clear();
+  unasked_ = {};
   asked_ = 0;
   served_.clear();
-  served_turns_.clear();
-  writing_turns_.clear();
-  accessing_.clear();
+  served_turns_ = {};
+  writing_turns_ = {};
+  accessing_ = {};
   questions_.clear();
   remotes_.clear();
   granted_.clear();
