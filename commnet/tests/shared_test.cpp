@@ -284,7 +284,10 @@ TEST_F(HostileShared, LettersThatAreNone) {
   const std::function<void(Stranger&)> acts[] = {
       [](Stranger& stranger) { send(stranger.number(), "nonsense", 8, MSG_NOSIGNAL); },
       [](Stranger& stranger) { send(stranger.number(), std::string(100'000, 'x').data(), 100'000, MSG_NOSIGNAL); },
-      [&](Stranger& stranger) { shared::send_letter(stranger.number(), Stranger::hello(), {}); },
+      [](Stranger& stranger) {
+        const Letter letter = Stranger::hello();
+        send(stranger.number(), &letter, sizeof letter, MSG_NOSIGNAL);
+      },
       [&](Stranger& stranger) { shared::send_letter(stranger.number(), Stranger::hello(), {bell}); },
       [&](Stranger& stranger) {
         shared::send_letter(stranger.number(), Stranger::hello(), {bell, open_file});

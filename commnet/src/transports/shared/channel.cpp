@@ -103,7 +103,7 @@ bool Channel::send(const void* header, const void* payload, uint64_t size, uint6
   uint64_t written = 0;
   if (outgoing_.size() == 0) {
     const iovec parts[] = {{const_cast<void*>(header), CN_FRAME_HEADER}, {const_cast<void*>(payload), size}};
-    written = writer_.write(parts, 2);
+    written = writer_.write(parts, size > 0 ? 2 : 1);
     if (written == CN_FRAME_HEADER + size) {
       if (cookie != 0) host_.sent(connection_, cookie);
       return true;
@@ -295,7 +295,7 @@ cn_status Channel::get(Remote& remote, uint64_t offset, void* to, uint64_t* size
 cn_status Channel::put(Remote& remote, uint64_t offset, const void* from, uint64_t* size) {
   *size = std::min(*size, kMostCopied);
   return status_of(neighbour_.with_grant(remote.grant, [&] {
-    if (!remote.file) return neighbour_.write(from, remote.address + offset, *size);
+    if (!remote.file) return neighbour_.write(socket(), from, remote.address + offset, *size);
     std::memcpy(remote.file.data() + offset, from, *size);
     return 0;
   }));

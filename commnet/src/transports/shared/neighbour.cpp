@@ -76,7 +76,8 @@ int Neighbour::read(void* to, uint64_t remote, uint64_t size) const {
   });
 }
 
-int Neighbour::write(const void* from, uint64_t remote, uint64_t size) const {
+int Neighbour::write(int socket, const void* from, uint64_t remote, uint64_t size) const {
+  if (is_closed(socket)) return ESRCH;
   return copy_all(
       static_cast<char*>(const_cast<void*>(from)), remote, size,
       [&](const iovec& here, const iovec& there) { return process_vm_writev(process_, &here, 1, &there, 1, 0); });

@@ -46,9 +46,10 @@ class Neighbour {
     other_->is_copying.store(0);
     return code;
   }
-  // Copy bytes of the other process's memory. They return 0 or the number of an error.
+  // Copy bytes of the other process's memory. They return 0 or the number of an error. `socket` tells whether the
+  // process still lives: another one may have its number later, which must not be written to.
   int read(void* to, uint64_t remote, uint64_t size) const;
-  int write(const void* from, uint64_t remote, uint64_t size) const;
+  int write(int socket, const void* from, uint64_t remote, uint64_t size) const;
 
  private:
   pid_t process_ = 0;
