@@ -337,7 +337,8 @@ TEST_F(HostileShared, NonsenseInTheRing) {
       ring.read = random();
       ring.writer_awaits = random();
     }
-    for (shared::CopyState& copies : segment.copies) copies.revocations = random();
+    for (shared::CopyState& copies : segment.copies)
+      for (std::atomic<uint64_t>& count : copies.revocations) count = random();
     const uint64_t sizes[] = {56, 1 + random() % 1000, shared::kRecord, UINT64_MAX};
     reinterpret_cast<shared::RecordSize*>(words)->store(sizes[i % 4]);
     stranger.wake();

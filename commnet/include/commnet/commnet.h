@@ -106,9 +106,9 @@ CN_API cn_status cn_endpoint_create(const cn_endpoint_options* options, cn_endpo
  * leave, its operations end with CN_CANCELLED, their callbacks run, and its memory is no longer reachable when the
  * function returns. Returns CN_TIMED_OUT, with a text that says how many, if messages were not sent. The endpoint is
  * closed in any case, unless the function was called from a callback, which it must not (CN_INVALID_ARGUMENT). Its
- * handles become invalid, but for operations and messages, which are still to be released. Functions that get the
- * handle of the endpoint soon after that return CN_CLOSED; if several threads close it, each waits for the end. NULL:
- * does nothing. */
+ * handles become invalid, but for operations, messages and memories, which are still to be released. Functions that get
+ * the handle of the endpoint soon after that return CN_CLOSED; if several threads close it, each waits for the end.
+ * NULL: does nothing. */
 CN_API cn_status cn_endpoint_close(cn_endpoint* endpoint);
 /* Returns the name. */
 CN_API const char* cn_endpoint_name(const cn_endpoint* endpoint);

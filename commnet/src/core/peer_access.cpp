@@ -184,7 +184,8 @@ void Peer::show_how(const Frame& frame, const std::vector<uint8_t>& payload) {
     return result(frame.id, error.status(), error.text());
   }
   Opened opened{found.memory->size, found.rights, {}};
-  const cn_region region{found.memory->id, found.memory->data, found.memory->size, found.memory->allocated.file()};
+  const Memory& memory = *found.memory;
+  const cn_region region{memory.id, found.rights, memory.data, memory.size, memory.allocated.file()};
   if (!main().reaches_memory() || main().expose(region, &opened.grant) != CN_OK)
     return control({.type = FrameType::kOpened, .flags = kInFrames, .id = frame.id});
   granted_.insert(found.memory->id);

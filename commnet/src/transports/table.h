@@ -79,7 +79,9 @@ constexpr cn_transport_table table_of(const TransportTraits& traits) {
     table.expose = [](cn_connection* handle, const cn_region* region, cn_grant* grant) {
       return Of::owner(handle).expose(Of::connection(handle), *region, *grant);
     };
-    table.revoke = [](cn_connection* handle) { return Of::owner(handle).revoke(Of::connection(handle)); };
+    table.revoke = [](cn_connection* handle, uint64_t region) {
+      return Of::owner(handle).revoke(Of::connection(handle), region);
+    };
     table.forget = [](cn_transport* handle, uint64_t region) { Of::transport(handle).forget(region); };
     table.open_remote = [](cn_connection* handle, const cn_grant* grant, uint64_t size, cn_remote** remote) {
       return guarded([&] {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -22,12 +23,13 @@ constexpr uint64_t kTurn = 1 << 20;
 // How much is copied at a time from or to memory of the other process: it may wait meanwhile to take it back.
 constexpr uint64_t kMostCopied = 256 << 10;
 // Files of regions that wait to be used.
-constexpr size_t kMostRegions = 4096;
+constexpr size_t kMostWaiting = 4096;
 
 // The key of a grant.
 struct Place {
-  uint64_t region;   // whose file has come in a letter; 0: there is none
-  uint64_t address;  // in the process
+  uint64_t region;
+  uint64_t address;   // in the process
+  uint64_t has_file;  // whether a letter has brought its file
 };
 
 pid_t process_at(int socket) {
@@ -72,8 +74,8 @@ int Channel::receive_letters(bool* has_hello) {
       if (!take_hello(letter, files)) return EPROTO;
       *has_hello = is_open_ = true;
     } else {
-      if (letter.kind != LetterKind::kRegion || regions_.size() >= kMostRegions) return EPROTO;
-      regions_.insert_or_assign(letter.region, std::move(files[0]));
+      if (letter.kind != LetterKind::kRegion || files_.size() >= kMostWaiting) return EPROTO;
+      files_.insert_or_assign(letter.region, std::move(files[0]));
     }
   }
 }
@@ -83,8 +85,8 @@ bool Channel::take_hello(const Letter& letter, Descriptor (&files)[kMostFiles]) 
   bell_ = std::move(files[0]);
   fcntl(bell_.number(), F_SETFL, O_NONBLOCK);
   if (!has_begun_) {
-    memory_ = MemoryFile::take(std::move(files[1]), sizeof(Segment));
-    if (!memory_) return false;
+    memory_ = MemoryFile::take(files[1], sizeof(Segment));
+    if (!memory_ || !memory_.is_writable()) return false;
     use_segment();
   }
   neighbour_.greet(process_at(socket()), letter.greeting);
@@ -241,26 +243,41 @@ bool Channel::rest() {
 // ------------------------------------------------------------------------------------------------ memory
 
 cn_status Channel::expose(const cn_region& region, cn_grant& grant) {
-  Place place{0, reinterpret_cast<uintptr_t>(region.data)};
-  if (region.file >= 0) {
-    const Letter letter{LetterKind::kRegion, 0, {}, region.id, region.size};
-    if (send_letter(socket(), letter, {region.file}) == 0) place.region = region.id;
-  }
-  grant.number = neighbour_.grant();
+  const bool has_file = region.file >= 0 && send_file(region);
+  if (!has_file) addressed_.insert(region.id);
+  const Place place{region.id, reinterpret_cast<uintptr_t>(region.data), has_file};
+  grant.number = neighbour_.grant(region.id);
   grant.size = sizeof place;
   std::memcpy(grant.key, &place, sizeof place);
   return CN_OK;
+}
+
+// Sends the file of a region. Returns whether that could be done.
+bool Channel::send_file(const cn_region& region) {
+  const Letter letter{LetterKind::kRegion, 0, {}, region.id, region.size};
+  if ((region.rights & CN_WRITE) != 0) return send_letter(socket(), letter, {region.file}) == 0;
+  char path[40];
+  std::snprintf(path, sizeof path, "/proc/self/fd/%d", region.file);
+  const Descriptor to_read(::open(path, O_RDONLY | O_CLOEXEC));
+  return to_read && send_letter(socket(), letter, {to_read.number()}) == 0;
+}
+
+bool Channel::revoke(uint64_t region) {
+  neighbour_.revoke(region);
+  // Memory that both have mapped may still be looked at: it belongs to nobody any more.
+  const bool waits = region == 0 ? !addressed_.empty() : addressed_.erase(region) != 0;
+  return !waits || neighbour_.await_copies(socket());
 }
 
 Remote* Channel::open_remote(const cn_grant& grant, uint64_t size) {
   Place place;
   if (grant.size != sizeof place) fail(CN_DENIED, "the peer sent a key that is none");
   std::memcpy(&place, grant.key, sizeof place);
-  auto remote = std::make_unique<Remote>(Remote{grant.number, {}, place.address});
-  if (place.region != 0) {
+  auto remote = std::make_unique<Remote>(Remote{place.region, grant.number, {}, place.address});
+  if (place.has_file != 0) {
     bool has_hello = false;
     if (const int code = receive_letters(&has_hello)) end_ = code;
-    if (auto file = regions_.extract(place.region)) remote->file = MemoryFile::take(std::move(file.mapped()), size);
+    if (const auto file = files_.extract(place.region)) remote->file = MemoryFile::take(file.mapped(), size);
   }
   if (!remote->file && !neighbour_.reaches_process())
     fail(CN_UNSUPPORTED, "the memory of the other process cannot be reached");
@@ -285,7 +302,7 @@ cn_status Channel::status_of(int code) {
 
 cn_status Channel::get(Remote& remote, uint64_t offset, void* to, uint64_t* size) {
   *size = std::min(*size, kMostCopied);
-  return status_of(neighbour_.with_grant(remote.grant, [&] {
+  return status_of(neighbour_.with_grant(remote.region, remote.grant, [&] {
     if (!remote.file) return neighbour_.read(to, remote.address + offset, *size);
     std::memcpy(to, remote.file.data() + offset, *size);
     return 0;
@@ -294,8 +311,9 @@ cn_status Channel::get(Remote& remote, uint64_t offset, void* to, uint64_t* size
 
 cn_status Channel::put(Remote& remote, uint64_t offset, const void* from, uint64_t* size) {
   *size = std::min(*size, kMostCopied);
-  return status_of(neighbour_.with_grant(remote.grant, [&] {
+  return status_of(neighbour_.with_grant(remote.region, remote.grant, [&] {
     if (!remote.file) return neighbour_.write(socket(), from, remote.address + offset, *size);
+    if (!remote.file.is_writable()) return EACCES;
     std::memcpy(remote.file.data() + offset, from, *size);
     return 0;
   }));
