@@ -94,6 +94,7 @@ typedef struct cn_transport_table {
   bool has_hosts;       /* whether they are "scheme://host:port": the library then looks up the names of hosts, and
                            the transport sees numbers */
   bool is_flush_cheap;  /* whether flush() costs little: frames of calls that follow each other need not wait for it */
+  bool copies_itself;   /* whether get() and put() copy before they return, which holds up others meanwhile */
   bool has_streams;     /* whether several connections of two endpoints carry more than one (options: streams) */
 
   /* Opens the transport for an endpoint. CN_UNSUPPORTED says that this machine lacks something it needs. */
@@ -141,11 +142,10 @@ typedef struct cn_transport_table {
    * close_remote(), which comes before disconnect(); copies that go on end as they would.
    *
    * get() copies bytes from the region at an offset, put() copies bytes to it. They set *size to how many bytes they
-   * have copied, which may be fewer than were wanted, but not 0; a transport that copies by itself copies no more than
-   * some hundred kilobytes at a time. Or they set *size to how many bytes will be copied, and *goes_on; moved()
-   * follows. Until then, they use the memory of this side as send() uses a payload with a cookie. CN_CANCELLED says
-   * that the grant was revoked, CN_UNSUPPORTED that the region can no longer be reached, and data has to travel in
-   * frames, CN_PEER_LOST that the connection has broken. */
+   * have copied, which may be fewer than were wanted, but not 0. Or they set *size to how many bytes will be copied,
+   * and *goes_on; moved() follows. Until then, they use the memory of this side as send() uses a payload with a cookie.
+   * CN_CANCELLED says that the grant was revoked, CN_UNSUPPORTED that the region can no longer be reached, and data has
+   * to travel in frames, CN_PEER_LOST that the connection has broken. */
   cn_status (*open_remote)(cn_connection* connection, const cn_grant* grant, uint64_t size, cn_remote** remote);
   void (*close_remote)(cn_connection* connection, cn_remote* remote);
   cn_status (*get)(cn_connection* connection, cn_remote* remote, uint64_t offset, void* to, uint64_t* size,
@@ -159,6 +159,9 @@ typedef struct cn_transport_table {
   /* (optional) Prepares for the endpoint's sleep: the descriptor becomes readable once there is something to do, until
    * the next progress(). Returns false if there is something already. Default: the descriptor always tells. */
   bool (*rest)(cn_transport* transport);
+  /* (optional, with rest) Returns a second descriptor, which the other sides make readable when they wake this one. It
+   * is looked at for changes only (EPOLLET), and need not be read. */
+  int (*bell)(cn_transport* transport);
 } cn_transport_table;
 
 /* Makes a transport available to endpoints that are created later. The table must live as long as the process. */

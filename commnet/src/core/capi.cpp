@@ -213,10 +213,12 @@ cn_peer* cn_message_peer(const cn_message* message) { return message ? handle_of
 uint32_t cn_message_handler(const cn_message* message) { return message ? message->handler : 0; }
 uint32_t cn_message_channel(const cn_message* message) { return message ? message->channel : 0; }
 void cn_message_keep(cn_message* message) {
-  if (message && !message->is_kept.exchange(true)) ++message->owners;
+  if (message == nullptr || message->is_kept.exchange(true)) return;
+  message->endpoint = message->peer->endpoint().shared_from_this();
+  ++message->owners;
 }
 void cn_message_release(cn_message* message) {
-  if (message) guarded([&] { message->endpoint->release(message); });
+  if (message && message->is_kept) guarded([&] { message->endpoint->release(message); });
 }
 
 cn_status cn_memory_register(cn_endpoint* endpoint, void* data, size_t size, uint32_t rights, cn_memory** result) {

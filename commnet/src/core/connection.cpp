@@ -45,12 +45,13 @@ void Connection::send(Frame frame, const void* payload, uint64_t size, uint64_t 
   } catch (...) {
     note_failure();
   }
-  is_dirty_ = true;
+  unflushed_ += sizeof frame + size;
 }
 
 void Connection::flush() noexcept {
-  if (is_closed() || has_failed_ || !is_dirty_) return;
-  is_dirty_ = false;
+  if (is_closed() || has_failed_ || unflushed_ == 0) return;
+  unflushed_ = 0;
+  is_left_ = false;
   try {
     table_.flush(handle_);
   } catch (...) {

@@ -54,6 +54,11 @@ class Connection {
   bool has_begun() const { return has_begun_; }
   bool is_open() const { return state_ == State::kOpen; }
   bool is_closed() const { return state_ == State::kClosed; }
+  // Returns whether what was sent is to be flushed at once: more would not make it cheaper.
+  bool is_flush_due() const { return table_.is_flush_cheap || unflushed_ >= kFlushed; }
+  // Frames are left to be flushed together with others, by who works.
+  void leave() { is_left_ = true; }
+  bool is_left() const { return is_left_; }
   bool is_writable() const { return is_writable_ && !has_failed_ && !is_closed(); }
   // Returns whether the transport has failed to take a frame: what follows would not be understood.
   bool has_failed() const { return has_failed_ && !is_closed(); }
@@ -106,6 +111,8 @@ class Connection {
   void close(cn_status status, const char* text) noexcept;
 
  private:
+  static constexpr uint64_t kFlushed = 16 << 10;
+
   enum class State : uint8_t { kConnecting, kHello, kChallenged, kProven, kOpen, kClosed };
 
   void* control_buffer(uint64_t size);
@@ -129,7 +136,8 @@ class Connection {
   const bool has_begun_;
   bool is_writable_ = true;
   bool is_used_ = false;
-  bool is_dirty_ = false;  // frames were sent since the last flush()
+  uint64_t unflushed_ = 0;  // bytes of frames that were sent since the last flush()
+  bool is_left_ = false;
   bool has_failed_ = false;
   bool has_granted_ = false;
   cn_status failure_ = CN_OK;

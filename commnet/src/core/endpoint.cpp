@@ -62,8 +62,10 @@ void Endpoint::open_transports() {
     // Without a list, what this machine lacks is left out.
     if (status == CN_UNSUPPORTED && settings_.transports.empty()) continue;
     if (status != CN_OK) throw Error(status, std::string(table->name) + ": " + cn_error());
-    transports_.push_back({table, handle, table->descriptor(handle)});
-    if (const int descriptor = transports_.back().descriptor; descriptor >= 0) poller_.add(descriptor, EPOLLIN);
+    const int descriptor = table->descriptor(handle), bell = table->bell ? table->bell(handle) : -1;
+    transports_.push_back({table, handle, descriptor, bell});
+    if (descriptor >= 0) poller_.add(descriptor, EPOLLIN);
+    if (bell >= 0) poller_.add(bell, EPOLLIN | EPOLLET);
     const std::string own = table->address(handle);
     if (!own.empty()) urls += (urls.empty() ? "" : ",") + own;
   }
@@ -78,8 +80,10 @@ bool Endpoint::is_inherited() const { return fork_ != forks; }
 
 Endpoint::Lock Endpoint::take_lock() const {
   if (is_inherited()) fail(CN_CLOSED, "the endpoint belongs to the parent of this process");
+  Lock lock(mutex_, std::try_to_lock);
+  if (lock) return lock;
   ++callers_;
-  Lock lock(mutex_);
+  lock.lock();
   --callers_;
   return lock;
 }

@@ -129,6 +129,9 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
     check_timers_at(time);
   }
   void check_timers_at(Clock::time_point time) { timers_at_ = std::min(timers_at_, time); }
+  // A message was sent or has arrived. Returns later whether that was lately.
+  void note_message() { message_turn_ = turns_; }
+  bool has_messages() const { return turns_ - message_turn_ < kRecent; }
   // Returns when the present turn of work has begun, give or take some milliseconds.
   Clock::time_point now() const { return now_; }
   // Returns whether frames are to wait until work() sends them together: while calls follow each other fast.
@@ -144,7 +147,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   struct Transport {
     const cn_transport_table* table;
     cn_transport* handle;
-    int descriptor;
+    int descriptor, bell;  // -1: it has none
     bool is_ready = true;  // it has said that there is something to do
   };
   // An operation that waits until a host is found.
@@ -233,6 +236,8 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   void let_others(Lock& lock);
   void lower_wake_signal();
 
+  // For how many turns of work messages count as recent.
+  static constexpr uint64_t kRecent = 64;
   // When a connection is tried again that something was in the way of.
   static constexpr Clock::duration kAgain = std::chrono::milliseconds(50);
 
@@ -270,7 +275,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   std::list<std::unique_ptr<Connection>> connections_, graves_;
   std::map<std::string, std::unique_ptr<Peer>> peers_;
   std::vector<Peer*> working_, turn_;  // that have work to do; those whose turn it is. With room for all
-  uint64_t turns_ = 0;
+  uint64_t turns_ = 0, message_turn_ = 0;
   std::list<Awaiting> awaiting_;
   std::list<LookingUp> lookups_;
   std::multimap<Clock::time_point, std::weak_ptr<Operation>> deadlines_;

@@ -48,6 +48,7 @@ void Endpoint::wait_for_handler(Lock& lock, uint32_t number) {
 }
 
 void Endpoint::deliver(std::unique_ptr<cn_message> message) noexcept {
+  note_message();
   Notices notice = std::move(message->notice);
   notice.front().message = message.release();
   ready_.splice(ready_.end(), notice);
@@ -69,6 +70,7 @@ Notices Endpoint::claim() noexcept {
     } else if (found->second.as_event) {
       message.is_kept = true;
       if (message.is_beyond_window && !has_left(message)) message.peer->handed_out(message);
+      message.endpoint = shared_from_this();
       each->kind = CN_EVENT_MESSAGE;
       each->user = found->second.user;
       each->peer = message.peer;
@@ -156,7 +158,6 @@ std::unique_ptr<cn_message> Endpoint::take_message() {
     message->is_beyond_window = false;
   }
   message->notice = take_notice();
-  message->endpoint = shared_from_this();
   return message;
 }
 
@@ -185,7 +186,7 @@ bool Endpoint::run_handler(const Notice& notice, uint64_t version) noexcept {
       disconnect_for_exception(&peer);
     }
   }
-  running_ = 0;
+  running_.store(0, std::memory_order_release);
   return runs;
 }
 

@@ -51,6 +51,8 @@ void Endpoint::lower_wake_signal() {
 }
 
 bool Endpoint::leaves_flushes() {
+  // Who works flushes all before it sleeps.
+  if (is_working_ && !is_sleeping_) return true;
   const Clock::time_point now = Clock::now();
   return now - std::exchange(last_flush_, now) < kBurst;
 }
@@ -168,7 +170,9 @@ bool Endpoint::run_callback(Notice& notice, uint64_t version) noexcept {
 
 void Endpoint::note_ready(std::span<const epoll_event> events) {
   for (const epoll_event& event : events)
-    for (Transport& transport : transports_) transport.is_ready |= transport.descriptor == event.data.fd;
+    for (Transport& transport : transports_) {
+      transport.is_ready |= transport.descriptor == event.data.fd || transport.bell == event.data.fd;
+    }
 }
 
 void Endpoint::note_all_ready() {
@@ -258,7 +262,7 @@ bool Endpoint::work(Lock& lock, Clock::time_point until) noexcept {
   run_ready(lock);
   if (lacks_memory) changed_.wait_for(lock, kRest);
   if (did) {
-    if (spins_ && idle_turns_ > 0) spin_penalty_ = kShortestPenalty;
+    if (spins_ && idle_turns_ > 0) spin_penalty_ = std::max(spin_penalty_ / 2, kShortestPenalty);
     idle_turns_ = 0;
     is_past_busy_ = false;
   } else if (working_.empty() && ready_.empty()) {

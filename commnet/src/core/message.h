@@ -48,7 +48,7 @@ struct cn_message {
   // Messages up to this size need no memory of their own.
   static constexpr uint64_t kInside = 64;
 
-  std::shared_ptr<commnet::Endpoint> endpoint;
+  std::shared_ptr<commnet::Endpoint> endpoint;  // once it is kept
   commnet::Peer* peer;
   uint64_t session;  // of the peer, when it arrived
   uint32_t handler, channel;

@@ -184,14 +184,15 @@ class Peer {
   bool send_transfer_piece();
   // Reads and writes without the peer's help.
   void access(const OperationPointer& operation);
+  bool access_now(const OperationPointer& operation);
   void ask_how(const std::shared_ptr<Remote>& remote);
   void take_opened(const Frame& frame, const std::vector<uint8_t>& payload);
   void take_refusal(Remote& remote, cn_status status, const std::string& text);
   void forget_remote(uint64_t memory);
   void go_on_accessing(Remote& remote);
   bool access_some();
-  uint64_t access_piece(const OperationPointer& operation);
-  uint64_t move_piece(const OperationPointer& operation, Remote& remote);
+  uint64_t access_piece(const OperationPointer& operation, uint64_t most);
+  uint64_t move_piece(const OperationPointer& operation, Remote& remote, uint64_t most);
   void end_move(const OperationPointer& operation, cn_status status, uint64_t size, const char* text);
   void show_how(const Frame& frame, const std::vector<uint8_t>& payload);
   // Sends a piece of at most kPiece bytes, and returns its size.

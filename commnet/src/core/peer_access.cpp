@@ -10,8 +10,8 @@ namespace commnet {
 
 namespace {
 
-// How much is copied before others have their turn.
-constexpr uint64_t kTurn = 256 << 10;
+// How much is copied before others have their turn: more while there are no messages, which it would hold up.
+constexpr uint64_t kTurn = 64 << 10, kQuietTurn = 256 << 10;
 // What a copy costs besides its bytes, as a number of bytes.
 constexpr uint64_t kCopyCost = 4096;
 // How many memories of a peer are kept open.
@@ -31,6 +31,30 @@ void Peer::access(const OperationPointer& operation) {
     ask_how(operation->remote);
   }
   accessing_.push_back(operation->id);
+}
+
+// Does a small read or write if nothing is in its way; returns whether it has.
+bool Peer::access_now(const OperationPointer& operation) {
+  if (!main().table().copies_itself || !accessing_.empty() || operation->size > kTurn) return false;
+  const auto found = remotes_.find(operation->token);
+  if (found == remotes_.end() || found->second->state != Remote::State::kOpen) return false;
+  const Remote& remote = *found->second;
+  const bool is_read = operation->kind == Operation::Kind::kRead;
+  try {
+    check_access(remote.rights, remote.size, is_read ? CN_READ : CN_WRITE, operation->offset, operation->size);
+  } catch (const Error& error) {
+    finish(operation, error.status(), error.text());
+    return true;
+  }
+  uint64_t size = operation->size;
+  bool goes_on = false;
+  const cn_status status = size == 0 ? CN_OK
+                           : is_read
+                               ? main().get(remote.handle, operation->offset, operation->data, &size, 0, &goes_on)
+                               : main().put(remote.handle, operation->offset, operation->data, &size, 0, &goes_on);
+  if (status != CN_OK || size < operation->size) return false;
+  finish(operation, CN_OK);
+  return true;
 }
 
 // Asks the peer how its memory is reached.
@@ -84,16 +108,17 @@ void Peer::go_on_accessing(Remote& remote) {
 
 // Copies for a while. Returns whether there is more to copy.
 bool Peer::access_some() {
-  for (uint64_t copied = 0; copied < kTurn && !accessing_.empty() && is_connected_;) {
+  const uint64_t turn = endpoint_.has_messages() ? kTurn : kQuietTurn;
+  for (uint64_t copied = 0; copied < turn && !accessing_.empty() && is_connected_;) {
     const auto found = operations_.find(accessing_.front());
     accessing_.pop_front();
-    if (found != operations_.end()) copied += kCopyCost + access_piece(OperationPointer(found->second));
+    if (found != operations_.end()) copied += kCopyCost + access_piece(OperationPointer(found->second), turn);
   }
   return !accessing_.empty();
 }
 
-// Returns how many bytes it has copied.
-uint64_t Peer::access_piece(const OperationPointer& operation) {
+// Copies up to a number of bytes, if the transport copies by itself. Returns how many it has copied.
+uint64_t Peer::access_piece(const OperationPointer& operation, uint64_t most) {
   Remote& remote = *operation->remote;
   switch (remote.state) {
     case Remote::State::kAsked:
@@ -115,12 +140,13 @@ uint64_t Peer::access_piece(const OperationPointer& operation) {
     finish(operation, error.status(), error.text());
     return 0;
   }
-  return move_piece(operation, remote);
+  return move_piece(operation, remote, most);
 }
 
-uint64_t Peer::move_piece(const OperationPointer& operation, Remote& remote) {
+uint64_t Peer::move_piece(const OperationPointer& operation, Remote& remote, uint64_t most) {
   Operation& moving = *operation;
   uint64_t size = moving.size - moving.moved;
+  if (main().table().copies_itself) size = std::min(size, most);
   bool goes_on = false;
   const uint64_t cookie = last_cookie_ + 1, offset = moving.offset + moving.moved;
   char* const data = moving.data + moving.moved;

@@ -25,6 +25,7 @@ void Peer::finish(const OperationPointer& operation, cn_status status, std::stri
 
 void Peer::request(const OperationPointer& operation) {
   require_usable();
+  if (is_connected_ && access_now(operation)) return;
   unasked_.push_back(last_id_ + 1);
   try {
     operations_.emplace(last_id_ + 1, operation);

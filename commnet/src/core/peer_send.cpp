@@ -102,10 +102,10 @@ void Peer::pump() noexcept {
 }
 
 void Peer::flush_soon() noexcept {
-  if (!connections_.empty() && !main().table().is_flush_cheap && endpoint_.leaves_flushes())
-    endpoint_.note_work(*this);
-  else
-    flush();
+  if (connections_.empty()) return;
+  if (main().is_flush_due() || (!main().is_left() && !endpoint_.leaves_flushes())) return flush();
+  main().leave();
+  endpoint_.note_work(*this);
 }
 
 void Peer::flush() noexcept {

@@ -15,7 +15,7 @@ namespace commnet {
 struct TransportTraits {
   const char* name;
   const char* schemes;
-  bool keeps_payloads = false, has_hosts = false, is_flush_cheap = false, has_streams = false;
+  bool keeps_payloads = false, has_hosts = false, is_flush_cheap = false, copies_itself = false, has_streams = false;
 };
 
 // The objects behind the handles of a transport.
@@ -28,8 +28,8 @@ struct Behind {
 
 // Makes a table of which each function calls the member of `Transport` with the same name; it gets the connection first
 // where the table's function has one. A `Transport` is made by Transport(host, endpoint, settings), and is the `owner`
-// of its connections. pause() and rest() are optional, and so is all that reaches memory, from reaches_memory() to
-// put().
+// of its connections. pause(), rest() and bell() are optional, and so is all that reaches memory, from reaches_memory()
+// to put().
 template <class Transport, class Connection>
 constexpr cn_transport_table table_of(const TransportTraits& traits) {
   using Of = Behind<Transport, Connection>;
@@ -41,6 +41,7 @@ constexpr cn_transport_table table_of(const TransportTraits& traits) {
   table.keeps_payloads = traits.keeps_payloads;
   table.has_hosts = traits.has_hosts;
   table.is_flush_cheap = traits.is_flush_cheap;
+  table.copies_itself = traits.copies_itself;
   table.has_streams = traits.has_streams;
 
   table.open = [](const cn_transport_host* host, cn_host_endpoint* endpoint, const cn_transport_settings* settings,
@@ -72,6 +73,8 @@ constexpr cn_transport_table table_of(const TransportTraits& traits) {
     table.pause = [](cn_connection* handle, bool pauses) { Of::owner(handle).pause(Of::connection(handle), pauses); };
   if constexpr (requires(Transport & with) { with.rest(); })
     table.rest = [](cn_transport* handle) { return Of::transport(handle).rest(); };
+  if constexpr (requires(Transport & with) { with.bell(); })
+    table.bell = [](cn_transport* handle) { return Of::transport(handle).bell(); };
   if constexpr (requires(Transport & with, Connection & of) { with.reaches_memory(of); }) {
     table.reaches_memory = [](cn_connection* handle) {
       return Of::owner(handle).reaches_memory(Of::connection(handle));

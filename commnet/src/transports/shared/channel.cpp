@@ -20,8 +20,6 @@ namespace {
 constexpr uint64_t kMostUnsent = 1 << 20;
 // How many bytes are received before other connections have their turn.
 constexpr uint64_t kTurn = 1 << 20;
-// How much is copied at a time from or to memory of the other process: it may wait meanwhile to take it back.
-constexpr uint64_t kMostCopied = 256 << 10;
 // Files of regions that wait to be used.
 constexpr size_t kMostWaiting = 4096;
 
@@ -301,7 +299,6 @@ cn_status Channel::status_of(int code) {
 }
 
 cn_status Channel::get(Remote& remote, uint64_t offset, void* to, uint64_t* size) {
-  *size = std::min(*size, kMostCopied);
   return status_of(neighbour_.with_grant(remote.region, remote.grant, [&] {
     if (!remote.file) return neighbour_.read(to, remote.address + offset, *size);
     std::memcpy(to, remote.file.data() + offset, *size);
@@ -310,7 +307,6 @@ cn_status Channel::get(Remote& remote, uint64_t offset, void* to, uint64_t* size
 }
 
 cn_status Channel::put(Remote& remote, uint64_t offset, const void* from, uint64_t* size) {
-  *size = std::min(*size, kMostCopied);
   return status_of(neighbour_.with_grant(remote.region, remote.grant, [&] {
     if (!remote.file) return neighbour_.write(socket(), from, remote.address + offset, *size);
     if (!remote.file.is_writable()) return EACCES;

@@ -70,7 +70,6 @@ class Shared {
   Shared(const cn_transport_host& host, cn_host_endpoint* endpoint, const cn_transport_settings& settings)
       : host_(host), endpoint_(endpoint) {
     poller_.add(listeners_.number(), EPOLLIN);
-    poller_.add(bell_.number(), EPOLLIN | EPOLLET);
     const std::string wanted = settings.listen;
     for (const std::string& url : split_list(wanted))
       if (understands(kShared, url)) listen(url);
@@ -80,6 +79,7 @@ class Shared {
 
   const char* address() const { return address_.c_str(); }
   int descriptor() const { return poller_.number(); }
+  int bell() const { return bell_.number(); }
 
   Connection& connect(const char* url, cn_host_connection* host_connection) {
     const sockets::Address address = parse(url);
@@ -134,7 +134,6 @@ class Shared {
     const bool has_rested = std::exchange(is_resting_, false);
     if (has_rested)
       for (const auto& each : connections_) each->channel.wake();
-    if (has_rested || ++turns_ % kTurns == 0) did = serve_descriptors();
     // Others may begin meanwhile.
     for (size_t i = 0; i < connections_.size(); ++i) {
       Channel& channel = connections_[i]->channel;
@@ -142,6 +141,8 @@ class Shared {
       if (channel.has_unsent()) did |= channel.flush();
       did |= channel.receive();
     }
+    // Without news in the rings, it was the sockets that have ended the rest.
+    if ((has_rested && !did) || ++turns_ % kTurns == 0) did |= serve_descriptors();
     return did;
   }
 
@@ -235,6 +236,6 @@ class Shared {
 }  // namespace commnet::shared
 
 namespace commnet {
-constinit const cn_transport_table kShared =
-    table_of<shared::Shared, shared::Connection>({.name = "shared", .schemes = "shared", .is_flush_cheap = true});
+constinit const cn_transport_table kShared = table_of<shared::Shared, shared::Connection>(
+    {.name = "shared", .schemes = "shared", .is_flush_cheap = true, .copies_itself = true});
 }  // namespace commnet

@@ -62,6 +62,7 @@ class Stream {
   bool is_in_payload_ = false;
   char* payload_ = nullptr;  // where the rest of the payload goes; NULL: it is dropped
   uint64_t left_ = 0;        // of the payload
+  unsigned frames_ = 0;      // that have arrived in this turn
 };
 
 }  // namespace commnet::sockets
