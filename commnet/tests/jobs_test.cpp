@@ -103,8 +103,9 @@ TEST(Jobs, ClosingTheEndpointEndsTheMeeting) {
   std::filesystem::remove_all(folder);
 }
 
-// The addresses of a slow member are there before it joins: the others connect with it, and would be gone.
-TEST(Jobs, MembersThatLeaveAtOnceWaitForSlowOnes) {
+// The address of a slow member is there before it joins: the others need not wait for more, and it finds out by their
+// use that they have gone.
+TEST(Jobs, MembersThatLeaveAtOnceAreInNobodysWay) {
   const std::string folder = fresh_folder(), meeting = "file:" + folder;
   const EndpointHandle slow = make_endpoint("slow", "sockets");
   std::ofstream(folder + "/2") << cn_endpoint_address(slow.get()) << "\n";
@@ -116,11 +117,16 @@ TEST(Jobs, MembersThatLeaveAtOnceWaitForSlowOnes) {
       cn_peer* peers[3];
       EXPECT_EQ(cn_join(endpoint.get(), &options, peers, 3), CN_OK) << cn_error();
     });
-  usleep(300'000);
+  for (std::thread& thread : fast) thread.join();
   const cn_job_options options{sizeof options, 2, 3, meeting.c_str(), 20'000};
   cn_peer* peers[3];
   EXPECT_EQ(cn_join(slow.get(), &options, peers, 3), CN_OK) << cn_error();
-  for (std::thread& thread : fast) thread.join();
+  for (uint32_t rank = 0; rank < 2; ++rank) {
+    EXPECT_EQ(complete([&](cn_operation** op) { return cn_send(peers[rank], 1, 0, "x", 1, nullptr, op); }),
+              CN_UNREACHABLE);
+    EXPECT_TRUE(std::string(cn_error()).starts_with("the peer 'fast" + std::to_string(rank) + "' is not connected: "))
+        << cn_error();
+  }
   std::filesystem::remove_all(folder);
 }
 
@@ -133,23 +139,61 @@ TEST(Jobs, MembersMayLeaveAtOnceAndMeetAgain) {
   }
 }
 
-// A member that closes its endpoint before all are there ends the joining of the others, which says who it was.
-TEST(Jobs, AMemberThatLeavesTooEarlyIsNamed) {
+// Joins a job of three in which the others have written `addresses`, and returns the text of the error.
+std::string join_with(const EndpointHandle& endpoint, const std::vector<std::string>& addresses) {
   const std::string folder = fresh_folder(), meeting = "file:" + folder;
-  EndpointHandle leaving = make_endpoint("leaving", "sockets");
-  const EndpointHandle staying = make_endpoint("staying", "sockets");
-  std::ofstream(folder + "/1") << cn_endpoint_address(leaving.get()) << "\n";
-  std::thread leaves([&] {
-    EXPECT_TRUE(soon([&] { return cn_find_peer(leaving.get(), "staying") != nullptr; }));
-    usleep(20'000);
-    leaving.reset();
-  });
-  const cn_job_options options{sizeof options, 0, 2, meeting.c_str(), 20'000};
-  cn_peer* peers[2];
-  EXPECT_EQ(cn_join(staying.get(), &options, peers, 2), CN_PEER_LOST);
-  EXPECT_EQ(std::string(cn_error()), "rank 1: the peer 'leaving' has left before all had joined");
-  leaves.join();
+  for (size_t i = 0; i < addresses.size(); ++i)
+    std::ofstream(folder + "/" + std::to_string(i + 1)) << addresses[i] << "\n";
+  const cn_job_options options{sizeof options, 0, 3, meeting.c_str(), 20'000};
+  cn_peer* peers[3];
+  EXPECT_EQ(cn_join(endpoint.get(), &options, peers, 3),
+            addresses[1].starts_with("b@carrier-pigeon") ? CN_UNSUPPORTED : CN_INVALID_ARGUMENT);
   std::filesystem::remove_all(folder);
+  return cn_error();
+}
+
+TEST(Jobs, AddressesAreChecked) {
+  const EndpointHandle a = make_endpoint("a", "sockets");
+  EXPECT_EQ(join_with(a, {"b@unix:/b", "b@unix:/c"}), "ranks 1 and 2 have the same name, 'b'");
+  EXPECT_EQ(join_with(a, {"b@unix:/b", "a@unix:/c"}), "rank 2: an endpoint cannot connect to itself, 'a@unix:/c'");
+  EXPECT_EQ(join_with(a, {"b@unix:/b", "unix:/c"}), "rank 2: the address 'unix:/c' has no name");
+  EXPECT_EQ(join_with(a, {"c@unix:/b", "b@carrier-pigeon:7"}),
+            "rank 2: no transport of this endpoint understands the address 'b@carrier-pigeon:7'");
+}
+
+TEST(Jobs, TwoMembersWithOneRankAreFound) {
+  const std::string folder = fresh_folder(), meeting = "file:" + folder;
+  const EndpointHandle endpoint = make_endpoint("a", "sockets");
+  std::thread other([&] {
+    EXPECT_TRUE(soon([&] { return std::filesystem::exists(folder + "/1"); }));
+    for (const auto& [name, rank] : {std::pair("c", "1"), {"b", "0"}}) {
+      std::ofstream(folder + "/new") << name << "@unix:/nowhere\n";
+      std::filesystem::rename(folder + "/new", folder + "/" + rank);
+    }
+  });
+  const cn_job_options options{sizeof options, 1, 2, meeting.c_str(), 20'000};
+  cn_peer* peers[2];
+  EXPECT_EQ(cn_join(endpoint.get(), &options, peers, 2), CN_INVALID_ARGUMENT);
+  EXPECT_EQ(std::string(cn_error()), "rank 1 is that of 'c@unix:/nowhere', too");
+  other.join();
+  std::filesystem::remove_all(folder);
+}
+
+// The limits for the messages of an endpoint are not those of its meeting.
+TEST(Jobs, EndpointsOfSmallMessagesMeet) {
+  const std::string meeting = free_address();
+  std::vector<std::thread> threads;
+  for (uint32_t rank = 0; rank < 3; ++rank)
+    threads.emplace_back([&, rank] {
+      const EndpointHandle endpoint = make_endpoint("member" + std::to_string(rank), "sockets", [](auto& options) {
+        options.message_limit = options.send_limit = options.receive_window = 16;
+        options.linger_ms = 1;
+      });
+      const cn_job_options options{sizeof options, rank, 3, meeting.c_str(), 20'000};
+      cn_peer* peers[3];
+      EXPECT_EQ(cn_join(endpoint.get(), &options, peers, 3), CN_OK) << cn_error();
+    });
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST(Jobs, AJobHasALimit) {

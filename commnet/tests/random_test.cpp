@@ -21,6 +21,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr uint32_t kChannels = 3;
+// Messages go to the first number, or to the second one, in other channels, whose handler comes and goes.
+constexpr uint32_t kSteady = 1, kUnsteady = 2;
 // Each endpoint exposes cells of this many bytes. All bytes of a cell are the same, whoever wrote it last, as nobody
 // writes to a cell while another operation uses it.
 constexpr size_t kCell = 600'000, kCells = 4;
@@ -77,6 +79,7 @@ struct Under {
   uint8_t value = 0;
   std::unique_ptr<std::atomic<int>> calls;
   bool was_cancelled = false;
+  bool is_unsteady = false;  // whether it may wait for a handler
 };
 
 class World {
@@ -115,8 +118,11 @@ class World {
         return release_memory(from);
       case 4:
       case 5:
+        return set_unsteady(from, random_() % 2);
       case 6:
       case 7:
+      case 8:
+      case 9:
         if (under_.empty()) return;
         {
           Under& each = *under_[random_() % under_.size()];
@@ -155,7 +161,8 @@ class World {
       options.streams = 1 + random_() % 4;
       options.busy_poll_us = random_() % 4 == 0 ? 50 : 0;
     });
-    ASSERT_EQ(cn_set_handler(node.endpoint.get(), 1, Inbox::take, &node.inbox), CN_OK);
+    ASSERT_EQ(cn_set_handler(node.endpoint.get(), kSteady, Inbox::take, &node.inbox), CN_OK);
+    set_unsteady(i, random_() % 2);
     ASSERT_EQ(cn_queue_create(node.endpoint.get(), &node.queue), CN_OK);
     if (node.cells.empty())
       for (size_t cell = 0; cell < kCells; ++cell) node.cells.emplace_back(kCell, uint8_t{1});
@@ -163,6 +170,11 @@ class World {
     node.tokens.resize(kCells);
     for (size_t cell = 0; cell < kCells; ++cell) expose(node, cell);
     ++node.session;
+  }
+  void set_unsteady(size_t i, bool handles) {
+    Node& node = *nodes_[i];
+    const cn_handler take = Inbox::take;
+    ASSERT_EQ(cn_set_handler(node.endpoint.get(), kUnsteady, handles ? take : nullptr, &node.inbox), CN_OK);
   }
   static void expose(Node& node, size_t cell) {
     ASSERT_EQ(cn_memory_register(node.endpoint.get(), node.cells[cell].data(), kCell, CN_READ | CN_WRITE,
@@ -212,14 +224,17 @@ class World {
   void send(size_t from, cn_peer* peer) {
     Node& node = *nodes_[from];
     auto under = std::make_unique<Under>();
-    const Head head{from, random_() % kChannels, node.session, ++node.number,
+    under->is_unsteady = random_() % 3 == 0;
+    const Head head{from, random_() % kChannels + (under->is_unsteady ? kChannels : 0), node.session, ++node.number,
                     sizeof(Head) + (random_() % 10 == 0 ? random_() % 1'500'000 : random_() % 2000)};
     under->bytes = std::make_unique<std::vector<uint8_t>>(head.size, static_cast<uint8_t>(head.number));
     std::memcpy(under->bytes->data(), &head, sizeof head);
     cn_call call{};
     prepare(*under, call, from);
+    if (under->is_unsteady) call.queue = nullptr;  // others would wait behind it
     if (random_() % 3 == 0) call.flags |= CN_COPY;
-    const cn_status status = cn_send(peer, 1, static_cast<uint32_t>(head.channel), under->bytes->data(), head.size,
+    const uint32_t number = under->is_unsteady ? kUnsteady : kSteady;
+    const cn_status status = cn_send(peer, number, static_cast<uint32_t>(head.channel), under->bytes->data(), head.size,
                                      &call, &under->operation);
     if (call.flags & CN_COPY) std::fill(under->bytes->begin(), under->bytes->end(), 0xee);
     EXPECT_TRUE(status == CN_OK || status == CN_PEER_LOST || status == CN_FULL) << cn_status_name(status) << cn_error();
@@ -257,6 +272,8 @@ class World {
     // Messages that are kept stop others.
     for (int i = 0; i < 100 && !cn_test(under.operation, nullptr); ++i) {
       cn_wait(under.operation, 100);
+      if (under.is_unsteady)
+        for (size_t node = 0; node < nodes_.size(); ++node) set_unsteady(node, true);
       for (auto& node : nodes_) {
         const std::lock_guard lock(node->inbox.mutex);
         node->inbox.release();

@@ -102,9 +102,12 @@ export class Endpoint extends EventEmitter<EndpointEvents> {
   readonly isClosed: boolean;
   /** Connects to an endpoint by its address. Two endpoints have one connection, whoever connects first. */
   connect(address: string, options?: WaitOptions): Promise<Peer>;
-  /** Connects with all other endpoints of a job. Returns the peers by their rank; the own rank has undefined. */
+  /**
+   * Makes the endpoints of a job known to each other. Returns the peers by their rank once all have come; the own rank
+   * has undefined. The first use connects a peer.
+   */
   join(options?: JobOptions): Promise<(Peer | undefined)[]>;
-  /** Returns the connected peer of a name; undefined if there is none. */
+  /** Returns the peer of a name that is connected, or that its first use connects; undefined if there is none. */
   peer(name: string): Peer | undefined;
   /**
    * Sets the handler of messages for a number; null removes it. Messages without a handler wait for one. What a handler
@@ -141,7 +144,7 @@ export class Endpoint extends EventEmitter<EndpointEvents> {
 export class Peer {
   private constructor();
   readonly name: string;
-  /** The name of the transport that connects the peer: 'shared'. */
+  /** The name of the transport that connects the peer, 'shared'; '' before its first connection. */
   readonly transport: string;
   readonly isConnected: boolean;
   /** Disconnects the peer: operations end with CancelledError here, with PeerLostError there. */

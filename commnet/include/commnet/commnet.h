@@ -2,7 +2,7 @@
  *
  * Concepts:
  *   endpoint   what a process takes part with: it has a name, a shared secret, and transports
- *   peer       another endpoint that this one is connected to
+ *   peer       another endpoint that this one is connected to, or that its first use connects
  *   memory     a range of memory that peers may read, or read and write, with its token
  *   message    bytes for a numbered handler of a peer, ordered within a channel
  *   operation  a send, a read, a write or a connection that is under way
@@ -162,20 +162,22 @@ CN_API void cn_queue_release(cn_queue* queue);
 
 /* Connects to an endpoint by its address. Names of hosts are looked up meanwhile, and all their addresses are tried;
  * each of it takes at most `peer_timeout_ms`. The peer that the operation yields is cn_operation_peer(). Two endpoints
- * have one connection, whoever connects first; later calls get the same peer. */
+ * have one connection, whoever connects first; later calls get the same peer. A peer that cn_join() has made known is
+ * connected by its name, too: "name@". */
 CN_API cn_status cn_connect(cn_endpoint* endpoint, const char* address, const cn_call* call, cn_operation** operation);
 /* Returns the peer of a connection that has succeeded; else NULL. */
 CN_API cn_peer* cn_operation_peer(const cn_operation* operation);
-/* Returns the connected peer of a name; NULL if there is none. A peer is valid until its endpoint is closed; functions
- * that get it soon after that return CN_CLOSED. */
+/* Returns the peer of a name that is connected, or that its first use connects; NULL if there is none. A peer is valid
+ * until its endpoint is closed; functions that get it soon after that return CN_CLOSED. */
 CN_API cn_peer* cn_find_peer(cn_endpoint* endpoint, const char* name);
 /* Returns the name of a peer. */
 CN_API const char* cn_peer_name(const cn_peer* peer);
-/* Returns the name of the transport that connects a peer. */
+/* Returns the name of the transport that connects a peer, or has last; "" if it was not connected yet. */
 CN_API const char* cn_peer_transport(const cn_peer* peer);
 /* Returns whether a peer is connected. */
 CN_API bool cn_peer_is_connected(const cn_peer* peer);
-/* Disconnects a peer: its operations end with CN_CANCELLED, there with CN_PEER_LOST. It may be connected again. */
+/* Disconnects a peer: its operations end with CN_CANCELLED, there with CN_PEER_LOST. It may be connected again, but its
+ * use does not do so. */
 CN_API cn_status cn_disconnect(cn_peer* peer);
 
 /* ------------------------------------------------------------------------------------------------ messages */
@@ -189,8 +191,9 @@ CN_API cn_status cn_send(cn_peer* peer, uint32_t handler, uint32_t channel, cons
 typedef void (*cn_handler)(void* user, cn_message* message);
 /* Sets the handler of a number; NULL removes it. When the function returns, the handler that was set before is not
  * running and is not called again, unless it is the one that calls the function. Messages without a handler wait for
- * one, within the window. Once their peer has left, those of all peers that have left wait within one window; beyond
- * it, they are freed, and the event CN_EVENT_LEFT says how many. */
+ * one, within the window; when they are in the way of others of their peer, within one more window, and further ones
+ * wait at the sender. Once their peer has left, those of all peers that have left wait within one window; beyond it,
+ * they are freed, and the event CN_EVENT_LEFT says how many. */
 CN_API cn_status cn_set_handler(cn_endpoint* endpoint, uint32_t number, cn_handler handler, void* user);
 /* Makes messages for a number events, see cn_next_event(). */
 CN_API cn_status cn_set_event_handler(cn_endpoint* endpoint, uint32_t number, void* user);
@@ -280,9 +283,11 @@ typedef struct cn_job_options {
   uint32_t timeout_ms;  /* default: 60,000 */
 } cn_job_options;
 
-/* Connects an endpoint with all others of its job, and waits until each is connected with each: whoever leaves after
- * that is in nobody's way. One that leaves before makes it fail with CN_PEER_LOST. Sets peers[i] to the peer of rank i,
- * for all ranks up to `size`; that of its own rank is NULL. `options` may be NULL if the environment says everything.
+/* Makes the endpoints of a job known to each other, and returns once all have come. Sets peers[i] to the peer of rank
+ * i, for all ranks up to `size`; that of its own rank is NULL. They are connected when they are used: the first
+ * cn_send(), cn_read() or cn_write() begins the connection, for which it and those after it wait. If it fails, they end
+ * with its status, such as CN_UNREACHABLE for a peer that has left, and the next use tries again. A peer that was
+ * connected and is lost is connected by cn_connect() only. `options` may be NULL if the environment says everything.
  * `capacity` is the length of `peers`. Returns CN_CANCELLED if the endpoint is closed meanwhile. */
 CN_API cn_status cn_join(cn_endpoint* endpoint, const cn_job_options* options, cn_peer** peers, uint32_t capacity);
 /* Sets *rank and *size to what the environment says. Returns CN_UNSUPPORTED if it does not. */

@@ -253,7 +253,7 @@ class Endpoint {
     check(cn_wait(operation, -1));
     return Peer(cn_operation_peer(operation));
   }
-  /// Returns the connected peer of a name.
+  /// Returns the peer of a name that is connected, or that its first use connects.
   std::optional<Peer> find(const std::string& name) const {
     cn_peer* const peer = cn_find_peer(get(), name.c_str());
     return peer ? std::optional(Peer(peer)) : std::nullopt;

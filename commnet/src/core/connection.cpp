@@ -182,7 +182,6 @@ void Connection::close(cn_status status, const char* text) noexcept {
     endpoint_.connect_failed(operation, status, kept);
   if (peer_) peer_->lose(*this, status, kept);
   endpoint_.bury(*this);
-  if (has_begun_) endpoint_.decide_waiting();
 }
 
 }  // namespace commnet

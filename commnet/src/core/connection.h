@@ -39,13 +39,10 @@ class Connection {
   }
   const void* transport() const { return transport_; }
   const std::string& url() const { return url_; }
-  // Returns the name of the endpoint at the other side, or of the one that is expected there; "" if it is unknown.
-  const std::string& target() const {
-    return other_name_.empty() && operation_ ? operation_->expected_name : other_name_;
-  }
-  // Returns whether it is on its way to an endpoint, as the first connection.
-  bool is_beginning_to(const std::string& name) const {
-    return has_begun_ && operation_ && !is_open() && !is_closed() && target() == name;
+  // Returns whether this side has proved to an endpoint that it knows the secret, over a connection that may be the
+  // first one.
+  bool has_proved_to(const std::string& name) const {
+    return operation_ && state_ == State::kProven && other_name_ == name;
   }
   cn_connection* handle() const { return handle_; }
   const cn_transport_table& table() const { return table_; }
@@ -108,19 +105,15 @@ class Connection {
   bool has_unsent() const { return !is_closed() && !has_failed_ && handle_ && table_.has_unsent(handle_); }
   // Stops the use of a range of memory. A payload that arrives there is lost.
   void detach(const void* begin, uint64_t size) noexcept;
-  // Whether the other side waits for the answer to its proof, until it is known where own connections lead.
-  bool is_waiting() const { return state_ == State::kWaiting; }
   // Returns whether the other side has begun, and has not proved yet that it knows the secret.
   bool is_of_stranger() const { return !has_begun_ && !knows_secret_ && !is_closed(); }
-  void decide();
-  void decide_or_close() noexcept;
   // Ends the connection from this side.
   void close(cn_status status, const char* text) noexcept;
 
  private:
   static constexpr uint64_t kFlushed = 16 << 10;
 
-  enum class State : uint8_t { kConnecting, kHello, kChallenged, kProven, kWaiting, kOpen, kClosed };
+  enum class State : uint8_t { kConnecting, kHello, kChallenged, kProven, kOpen, kClosed };
 
   void* control_buffer(uint64_t size);
   void note_failure() noexcept;
@@ -129,6 +122,7 @@ class Connection {
   void take_challenge();
   void take_proof();
   void take_welcome();
+  void decide();
   void welcome(cn_status status, const std::string& text, bool is_coming = false);
   void open(Peer& peer);
 

@@ -92,11 +92,15 @@ void Connection::take_challenge() {
   if (operation_ && !operation_->expected_name.empty() && operation_->expected_name != other_name_)
     fail(CN_UNREACHABLE, "the endpoint at '%s' is '%s', not '%s'", url_.c_str(), other_name_.c_str(),
          operation_->expected_name.c_str());
+  // The other side has connected meanwhile. A proof would have it accept this connection, too, see decide().
+  if (const Peer* const peer = endpoint_.known_peer(other_name_); operation_ && peer && peer->is_connected()) {
+    operation_->peer = endpoint_.known_peer(other_name_);
+    return close(CN_OK, "");
+  }
   const Proof own = prove(endpoint_.settings().key, kConnector, {hello_, challenge_});
   state_ = State::kProven;
   send({.type = FrameType::kProof}, own.data(), own.size());
   flush();
-  endpoint_.decide_waiting();
 }
 
 void Connection::take_proof() {
@@ -118,24 +122,13 @@ void Connection::take_proof() {
   decide();
 }
 
-void Connection::decide_or_close() noexcept {
-  try {
-    decide();
-  } catch (...) {
-    close(set_error_of_exception(), cn_error());
-  }
-  if (has_failed()) close_failed();
-}
-
+// If both connect at the same time, each may have proved itself to the other one: the connection of the endpoint with
+// the smaller name is kept then. One over which nothing is proved yet is in nobody's way: who has accepted another one
+// meanwhile does not prove anything over it.
 void Connection::decide() {
   Peer& peer = endpoint_.peer_of(other_name_);
-  // If both connect at the same time, the connection of the endpoint with the smaller name is kept.
-  if (!peer.is_connected() && endpoint_.settings().name < other_name_ && endpoint_.connects_to_unknown()) {
-    state_ = State::kWaiting;
-    return;
-  }
   if (peer.is_connected()) return welcome(CN_FULL, "the endpoints are connected already");
-  if (endpoint_.connects_to(other_name_) && endpoint_.settings().name < other_name_)
+  if (endpoint_.settings().name < other_name_ && endpoint_.has_proved_to(other_name_))
     return welcome(CN_FULL, "the endpoints are connecting already", true);
   if (endpoint_.holds_too_much())
     return welcome(CN_UNREACHABLE, "messages of peers that have left wait for cn_next_event() there");
@@ -209,6 +202,7 @@ void Connection::open(Peer& peer) {
     endpoint_.add_streams(peer, *this);
   }
   endpoint_.joined(peer);
+  peer.ask_more();  // for those that have waited for the connection
 }
 
 }  // namespace commnet

@@ -28,6 +28,7 @@ std::shared_ptr<Endpoint> Endpoint::create_like(const Endpoint& other, std::stri
   settings.name = std::move(name);
   settings.listen = std::move(listen);
   settings.is_manual = false;
+  settings.send_limit = settings.message_limit = UINT64_MAX;
   return open(std::move(settings));
 }
 
@@ -230,12 +231,17 @@ void Endpoint::end_early(const OperationPointer& operation, cn_status status, co
 
 Peer* Endpoint::find_peer(const std::string& name) {
   const Lock lock = take_lock();
+  Peer* const peer = known_peer(name);
+  return peer && peer->is_usable() ? peer : nullptr;
+}
+
+Peer* Endpoint::known_peer(const std::string& name) const {
   const auto found = peers_.find(name);
-  return found != peers_.end() && found->second->is_connected() ? found->second.get() : nullptr;
+  return found == peers_.end() ? nullptr : found->second.get();
 }
 
 Peer& Endpoint::peer_of(const std::string& name) {
-  if (const auto found = peers_.find(name); found != peers_.end()) return *found->second;
+  if (Peer* const known = known_peer(name)) return *known;
   auto peer = std::make_unique<Peer>(*this, name);
   working_.reserve(peers_.size() + 1);
   turn_.reserve(peers_.size() + 1);

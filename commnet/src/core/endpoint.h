@@ -39,7 +39,8 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   using Lock = std::unique_lock<std::mutex>;
 
   static std::shared_ptr<Endpoint> create(const cn_endpoint_options* options);
-  // Creates an endpoint of another name and address, with the settings and the secret of `other`.
+  // Creates an endpoint of another name and address, with the settings and the secret of `other`, which sends and
+  // receives messages of any size.
   static std::shared_ptr<Endpoint> create_like(const Endpoint& other, std::string name, std::string listen);
   ~Endpoint();
 
@@ -88,10 +89,8 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   }
   // Returns whether more events of peers that have left wait than one window holds: it takes no new peers then.
   bool holds_too_much() const;
-  // Says to a peer that this endpoint is connected with all members of a job. Throws Error if it has left.
-  void say_ready(Peer& peer, uint64_t job);
-  // Waits until a peer has said so; returns whether it has. Throws Error if it has left before.
-  bool wait_ready(Peer& peer, uint64_t job, int64_t timeout_ms);
+  // Makes the endpoint at an address a peer that its first use connects. Throws Error if no transport leads there.
+  Peer& introduce(const std::string& address);
 
   // -- for peers and connections. The lock is held.
 
@@ -100,18 +99,22 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   // Gives an operation its result. It ends once the queue allows it.
   void finish(const OperationPointer& operation, cn_status status, std::string_view text) noexcept;
   void deliver(std::unique_ptr<cn_message> message) noexcept;
+  // Moves messages without a handler beyond the window of their peer, the latest first.
+  void move_unclaimed(Peer& peer) noexcept;
+  const std::unordered_map<uint32_t, Handler>& handlers() const { return handlers_; }
   void joined(Peer& peer) noexcept;
   void left(Peer& peer, cn_status status, std::string_view text) noexcept;
   Notices take_notice() { return spare_notices_.take(); }
   // Returns a message without content.
   std::unique_ptr<cn_message> take_message();
   Peer& peer_of(const std::string& name);
-  // Returns whether a connection that this endpoint has begun is on its way to an endpoint.
-  bool connects_to(const std::string& name) const;
-  // Returns whether one is on its way to an endpoint whose name is not known yet.
-  bool connects_to_unknown() const;
-  // Decides about the connections that wait for the name of another one.
-  void decide_waiting() noexcept;
+  // Returns the peer of a name that was heard of; else NULL.
+  Peer* known_peer(const std::string& name) const;
+  // Returns whether this endpoint has proved itself to another one over a connection that it has begun.
+  bool has_proved_to(const std::string& name) const;
+  // Begins the connection to an address.
+  void begin_connecting(const std::string& address, const OperationPointer& operation);
+  void end_early(const OperationPointer& operation, cn_status status, const char* text) noexcept;
   // The connection of an operation has failed: another address is tried, if there is one.
   void connect_failed(const OperationPointer& operation, cn_status status, const std::string& text) noexcept;
   // Connects the further streams of a peer at the address of its first one.
@@ -137,8 +140,6 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   // The operation waits for a connection to a peer that the other side has begun, or tries again.
   void await(Peer& peer, const OperationPointer& operation);
   void wake();
-  // Lets threads that wait look again.
-  void notify() { changed_.notify_all(); }
   // Does so from any thread, without the lock.
   void wake_from_outside();
 
@@ -181,7 +182,6 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   // Begins an operation by start(), with the lock.
   template <class Start>
   void start(const OperationPointer& operation, Start&& start);
-  void end_early(const OperationPointer& operation, cn_status status, const char* text) noexcept;
   bool begin_connection(const Transport& transport, const std::string& url, const OperationPointer& operation,
                         uint32_t stream, const Key& link);
   // Waits until a condition holds; returns whether it does.

@@ -12,6 +12,24 @@ namespace {
 // The most connections of others whose handshake is not complete.
 constexpr std::ptrdiff_t kMostStrangers = 256;
 
+// "name@url,url", of which the name may be missing, or the URLs of a peer that is known.
+struct Address {
+  std::string name;
+  std::vector<std::string> urls;
+};
+
+Address address_of(const std::string& text) {
+  // URLs of Unix sockets without a file have an '@', too: "unix:@job".
+  size_t at = text.find('@');
+  if (at != std::string::npos && text.substr(0, at).ends_with("unix:")) at = std::string::npos;
+  if (at == std::string::npos) return {"", split_list(text)};
+  return {text.substr(0, at), split_list(text.substr(at + 1))};
+}
+
+[[noreturn]] void fail_with_address(const std::string& text) {
+  fail(CN_UNSUPPORTED, "no transport of this endpoint understands the address '%s'", text.c_str());
+}
+
 }  // namespace
 
 // Returns the URLs at which to listen, with numbers in place of the names of hosts.
@@ -39,32 +57,44 @@ std::string Endpoint::numbered_listen(const std::vector<const cn_transport_table
 }
 
 void Endpoint::connect(const char* address, const OperationPointer& operation) {
-  // "name@url,url", of which the name may be missing. URLs of Unix sockets without a file have an '@', too:
-  // "unix:@job".
-  const std::string text = address;
-  size_t at = text.find('@');
-  if (at != std::string::npos && text.substr(0, at).ends_with("unix:")) at = std::string::npos;
-  if (at != std::string::npos) operation->expected_name = text.substr(0, at);
-  std::vector<std::pair<const cn_transport_table*, std::string>> found;
-  std::vector<std::string> urls = split_list(text.substr(at == std::string::npos ? 0 : at + 1));
-  start(operation, [&] {
-    if (operation->expected_name == settings_.name)
-      fail(CN_INVALID_ARGUMENT, "an endpoint cannot connect to itself, '%s'", text.c_str());
-    const auto known = peers_.find(operation->expected_name);
-    if (known != peers_.end() && known->second->is_connected()) {
-      operation->peer = known->second.get();
-      return finish(operation, CN_OK, {});
-    }
-    // The order is that of the own transports, best first.
-    for (const Transport& transport : transports_)
-      for (const std::string& url : urls)
-        if (understands(*transport.table, url)) operation->addresses.emplace_back(&transport, url);
-    if (operation->addresses.empty())
-      fail(CN_UNSUPPORTED, "no transport of this endpoint understands the address '%s'", text.c_str());
-    operation->why = "nobody answers";
-    connecting_.insert(operation);
-    try_address(operation);
-  });
+  start(operation, [&] { begin_connecting(address, operation); });
+}
+
+void Endpoint::begin_connecting(const std::string& text, const OperationPointer& operation) {
+  Address address = address_of(text);
+  if (address.name == settings_.name)
+    fail(CN_INVALID_ARGUMENT, "an endpoint cannot connect to itself, '%s'", text.c_str());
+  Peer* const known = known_peer(address.name);
+  if (known && known->is_connected()) {
+    operation->peer = known;
+    return finish(operation, CN_OK, {});
+  }
+  if (known && address.urls.empty()) address = address_of(known->address());
+  operation->expected_name = address.name;
+  // The order is that of the own transports, best first.
+  for (const Transport& transport : transports_)
+    for (const std::string& url : address.urls)
+      if (understands(*transport.table, url)) operation->addresses.emplace_back(&transport, url);
+  if (operation->addresses.empty()) fail_with_address(text);
+  operation->why = "nobody answers";
+  connecting_.insert(operation);
+  try_address(operation);
+}
+
+Peer& Endpoint::introduce(const std::string& text) {
+  const Address address = address_of(text);
+  if (address.name.empty()) fail(CN_INVALID_ARGUMENT, "the address '%s' has no name", text.c_str());
+  const Lock lock = take_lock();
+  require_open();
+  if (address.name == settings_.name)
+    fail(CN_INVALID_ARGUMENT, "an endpoint cannot connect to itself, '%s'", text.c_str());
+  if (std::ranges::none_of(transports_, [&](const Transport& transport) {
+        return std::ranges::any_of(address.urls, [&](auto& url) { return understands(*transport.table, url); });
+      }))
+    fail_with_address(text);
+  Peer& peer = peer_of(address.name);
+  peer.introduce(text);
+  return peer;
 }
 
 void Endpoint::try_address(const OperationPointer& operation) {
@@ -168,12 +198,8 @@ void Endpoint::await(Peer& peer, const OperationPointer& operation) {
   check_timers_at(now + kAgain);
 }
 
-bool Endpoint::connects_to(const std::string& name) const {
-  return std::ranges::any_of(connections_, [&](const auto& each) { return each->is_beginning_to(name); });
-}
-
-bool Endpoint::connects_to_unknown() const {
-  return std::ranges::any_of(connections_, [&](const auto& each) { return each->is_beginning_to({}); });
+bool Endpoint::has_proved_to(const std::string& name) const {
+  return std::ranges::any_of(connections_, [&](const auto& each) { return each->has_proved_to(name); });
 }
 
 // Whether a connection is a further one to a peer that is there: its handshake may be held up behind other bytes.
@@ -181,13 +207,6 @@ bool Endpoint::is_awaited_stream(const Connection& connection) const {
   return connection.has_begun() && connection.stream() > 0 && std::ranges::any_of(peers_, [&](const auto& each) {
            return each.second->is_connected() && are_same(each.second->link(), connection.link());
          });
-}
-
-void Endpoint::decide_waiting() noexcept {
-  for (auto next = connections_.begin(); next != connections_.end();) {
-    Connection& each = **next++;  // which may leave the list
-    if (each.is_waiting()) each.decide_or_close();
-  }
 }
 
 Connection* Endpoint::accepted(cn_transport* transport, cn_connection* handle) noexcept {

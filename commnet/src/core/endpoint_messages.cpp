@@ -9,6 +9,11 @@ namespace {
 // How many messages that were released are kept for the next ones.
 constexpr size_t kMostSpare = 1024;
 
+// Returns whether the peer of a message has left since it arrived.
+bool has_left(const cn_message& message) {
+  return !message.peer->is_connected() || message.peer->session() != message.session;
+}
+
 }  // namespace
 
 void Endpoint::set_handler(uint32_t number, cn_handler function, void* user, bool as_event) {
@@ -21,12 +26,16 @@ void Endpoint::set_handler(uint32_t number, cn_handler function, void* user, boo
     // They are older than all that are ready.
     for (auto next = unclaimed_.end(); next != unclaimed_.begin();) {
       const auto each = std::prev(next);
-      if (each->message->handler == number)
+      cn_message& message = *each->message;
+      if (message.handler == number) {
         ready_.splice(ready_.begin(), unclaimed_, each);
-      else
+        if (!has_left(message)) message.peer->remove_unclaimed(message);
+      } else {
         next = each;
+      }
     }
   }
+  for (auto& [name, peer] : peers_) peer->tell_handler(number, handlers_.contains(number));
   ++handlers_version_;
   wait_for_handler(lock, number);
   after_call(lock);
@@ -57,8 +66,10 @@ Notices Endpoint::claim() noexcept {
     const auto found = handlers_.find(message.handler);
     if (found == handlers_.end()) {
       unclaimed_.splice(unclaimed_.end(), ready_, each);
+      if (!has_left(message)) message.peer->add_unclaimed(message);
     } else if (found->second.as_event) {
       message.is_kept = true;
+      if (message.is_beyond_window && !has_left(message)) message.peer->handed_out(message);
       message.endpoint = shared_from_this();
       each->kind = CN_EVENT_MESSAGE;
       each->user = found->second.user;
@@ -74,14 +85,13 @@ Notices Endpoint::claim() noexcept {
   return claimed;
 }
 
-namespace {
-
-// Returns whether the peer of a message has left since it arrived.
-bool has_left(const cn_message& message) {
-  return !message.peer->is_connected() || message.peer->session() != message.session;
+void Endpoint::move_unclaimed(Peer& peer) noexcept {
+  for (auto each = unclaimed_.rbegin(); each != unclaimed_.rend(); ++each) {
+    cn_message& message = *each->message;
+    if (message.peer != &peer || has_left(message) || message.is_beyond_window) continue;
+    if (!peer.move_beyond_window(message)) return;
+  }
 }
-
-}  // namespace
 
 bool Endpoint::holds_too_much() const {
   uint64_t held = 0;
@@ -126,7 +136,7 @@ void Endpoint::release(cn_message* message) {
 void Endpoint::take_back(std::unique_ptr<cn_message> message) noexcept {
   if (is_closing_) return;
   Peer& peer = *message->peer;
-  if (peer.is_connected() && peer.session() == message->session) peer.give_back(message->cost());
+  if (peer.is_connected() && peer.session() == message->session) peer.released(*message);
   spare_memory_.put(std::move(message->memory));
   if (spare_messages_.size() >= kMostSpare) return;
   message->memory = {};
@@ -145,6 +155,7 @@ std::unique_ptr<cn_message> Endpoint::take_message() {
     message->arrived = 0;
     message->owners = 1;
     message->is_kept = false;
+    message->is_beyond_window = false;
   }
   message->notice = take_notice();
   return message;
@@ -153,7 +164,10 @@ std::unique_ptr<cn_message> Endpoint::take_message() {
 // Frees the messages whose handlers have returned, but for those that are kept.
 void Endpoint::free_handled(Notices& handled) noexcept {
   for (Notice& each : handled) {
-    if (!each.message || --each.message->owners > 0) continue;
+    if (!each.message) continue;
+    if (!is_closing_ && each.message->is_beyond_window && !has_left(*each.message))
+      each.message->peer->handed_out(*each.message);
+    if (--each.message->owners > 0) continue;
     take_back(std::unique_ptr<cn_message>(each.message));
   }
 }

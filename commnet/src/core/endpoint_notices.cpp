@@ -22,6 +22,7 @@ void Endpoint::finish(const OperationPointer& operation, cn_status status, std::
     connecting_.erase(operation);
     awaiting_.remove_if([&](const Awaiting& each) { return each.operation == operation; });
     lookups_.remove_if([&](const LookingUp& each) { return each.operation == operation; });
+    if (operation->peer) operation->peer->connection_ended(operation);
   }
   if (operation->queue)
     operation->queue->advance([&](const OperationPointer& each) { end(each); });
@@ -56,6 +57,7 @@ void Endpoint::joined(Peer& peer) noexcept {
     const Awaiting& each = *next++;  // which leaves the list
     if (each.peer == &peer) finish(OperationPointer(each.operation), CN_OK, {});
   }
+  peer.end_connecting(CN_OK, {});  // the other side was faster
   if (!watches_peers_) return;
   Notice& notice = peer.joined_notice().front();
   notice.kind = CN_EVENT_JOINED;
@@ -64,10 +66,10 @@ void Endpoint::joined(Peer& peer) noexcept {
 }
 
 void Endpoint::left(Peer& peer, cn_status status, std::string_view text) noexcept {
-  notify();
   if (is_closing_) return;
   const size_t freed = trim_unclaimed(&peer);
-  if (!watches_peers_) return;
+  spare_notices_.put(peer.joined_notice());
+  if (!watches_peers_) return spare_notices_.put(peer.left_notice());
   Notice& notice = peer.left_notice().front();
   notice.kind = CN_EVENT_LEFT;
   notice.status = status;

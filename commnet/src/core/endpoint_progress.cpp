@@ -344,27 +344,6 @@ cn_status Endpoint::wait(Operation& operation, int64_t timeout_ms) {
   return operation.status == CN_OK ? CN_OK : set_error(operation.status, operation.text.c_str());
 }
 
-void Endpoint::say_ready(Peer& peer, uint64_t job) {
-  Lock lock = take_lock();
-  require_open();
-  if (!peer.is_connected()) fail(CN_PEER_LOST, "the peer '%s' has left before all had joined", peer.name().c_str());
-  peer.say_ready(job);
-  after_call(lock);
-}
-
-bool Endpoint::wait_ready(Peer& peer, uint64_t job, int64_t timeout_ms) {
-  Lock lock = take_lock();
-  refuse_callbacks();
-  bool is_ready = false;
-  wait_for(lock, timeout_ms, [&] {
-    is_ready = peer.take_ready(job);
-    return is_ready || !peer.is_connected() || is_closing_;
-  });
-  if (!is_ready && !peer.is_connected() && !is_closing_)
-    fail(CN_PEER_LOST, "the peer '%s' has left before all had joined", peer.name().c_str());
-  return is_ready;
-}
-
 cn_status Endpoint::next_event(cn_event& given, int64_t timeout_ms) {
   // A program may know fewer fields than this library, or more.
   const uint32_t size = given.struct_size;

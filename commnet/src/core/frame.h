@@ -52,8 +52,10 @@ enum class FrameType : uint8_t {
   kPing,
   kPong,
   kGoodbye,
-  // The endpoint is connected with all members of the job `id`.
-  kReady,
+  // Begin no message for a number without a handler any more (`a` 1), or do so again (0).
+  kHold,
+  // The number `a` has a handler (`b` 1), or has none any more (0). Follows kHold, for each that has one, and goes on.
+  kHandler,
 };
 
 // The payloads of the handshake, which a name or a text follows.

@@ -57,6 +57,7 @@ struct cn_message {
   // The library while the handler runs, and whoever keeps it: a handler may keep and release it, or another thread may.
   std::atomic<int> owners{1};
   std::atomic<bool> is_kept{false};
+  bool is_beyond_window = false;  // whether it counts for the window no more
   commnet::SpareMemory::Block memory;
   char inside[kInside];
   commnet::Notices notice;  // of its arrival, until then

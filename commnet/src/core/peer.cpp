@@ -57,9 +57,13 @@ void Peer::join(Connection& connection, const Key& link, uint64_t window, uint64
   link_ = link;
   window_ = std::max<uint64_t>(window, 1);
   message_limit_ = message_limit;
-  in_window_ = waiting_ = held_ = owed_ = 0;
-  has_asked_ = is_asked_ = false;
+  in_window_ = held_ = owed_ = 0;
+  has_asked_ = is_asked_ = holds_ = false;
+  beyond_ = unclaimed_in_window_ = unclaimed_ = 0;
+  beyond_of_.clear();
+  handled_ = nullptr;
   is_connected_ = true;
+  connects_on_use_ = false;
   ++session_;
   last_heard_ = Clock::now();
   ends_at_ = Clock::time_point::max();
@@ -94,6 +98,8 @@ void Peer::lose(Connection& connection, cn_status status, const std::string& tex
 }
 
 void Peer::leave(cn_status status, const std::string& text) {
+  connects_on_use_ = false;
+  end_connecting(status, text);
   if (!is_connected_) return;
   if (!connections_.empty()) {
     main().send({.type = FrameType::kGoodbye});
@@ -110,19 +116,25 @@ void Peer::end_session(cn_status status, const std::string& text) noexcept {
   } catch (...) {
     keep_text(why, text);
   }
-  // Nothing of this needs memory, of which there may be none.
+  end_operations(status, why);
+  endpoint_.left(*this, status, why);
+}
+
+// Nothing of this needs memory, of which there may be none. Queues give back what they have: the peer may never come
+// again.
+void Peer::end_operations(cn_status status, const std::string& why) noexcept {
   const auto channels = std::exchange(channels_, {});
   const auto operations = std::exchange(operations_, {});
   const auto flights = std::exchange(flights_, {});
-  controls_.clear();
-  answers_ = 0;
+  controls_ = {};
+  waiting_ = answers_ = 0;
   is_paused_ = false;
-  unasked_.clear();
+  unasked_ = {};
   asked_ = 0;
   served_.clear();
-  served_turns_.clear();
-  writing_turns_.clear();
-  accessing_.clear();
+  served_turns_ = {};
+  writing_turns_ = {};
+  accessing_ = {};
   questions_.clear();
   remotes_.clear();
   granted_.clear();
@@ -133,7 +145,6 @@ void Peer::end_session(cn_status status, const std::string& text) noexcept {
   for (const auto& [id, operation] : operations) endpoint_.finish(operation, status, why);
   for (const auto& [cookie, flight] : flights)
     if (flight.operation) endpoint_.finish(flight.operation, status, why);
-  endpoint_.left(*this, status, why);
 }
 
 void Peer::ping() {
@@ -183,17 +194,6 @@ void Peer::go_on() noexcept {
   if (!is_paused_ || answers_ + served_turns_.size() > kMostAnswers / 2) return;
   is_paused_ = false;
   for (Connection* const connection : connections_) connection->pause(false);
-}
-
-void Peer::say_ready(uint64_t job) noexcept {
-  guard([&] { control({.type = FrameType::kReady, .id = job}); });
-  pump();
-}
-
-bool Peer::take_ready(uint64_t job) {
-  if (job != ready_job_ || ready_count_ == 0) return false;
-  --ready_count_;
-  return true;
 }
 
 void fail_protocol(const char* what) { fail(CN_DENIED, "the peer sent %s", what); }

@@ -38,6 +38,10 @@ class Peer {
   // Returns the name of the transport that connects it, or has last.
   const char* transport() const { return transport_; }
   bool is_connected() const { return is_connected_; }
+  // Returns whether operations may begin: if it is not connected, they wait for a connection that the first one begins.
+  bool is_usable() const { return is_connected_ || connects_on_use_; }
+  // Returns the address by which a job has made it known; else "".
+  const std::string& address() const { return address_; }
   uint64_t session() const { return session_; }
   const Key& link() const { return link_; }
   Endpoint& endpoint() const { return endpoint_; }
@@ -53,6 +57,12 @@ class Peer {
   }
   uint64_t turn() const { return turn_; }
 
+  // Makes the first operation connect it, unless it is connected.
+  void introduce(const std::string& address);
+  // The connection that an operation has begun, or another one, has ended: what waits for it goes on, or ends.
+  void connection_ended(const OperationPointer& connection) noexcept;
+  // Ends the beginning of that connection.
+  void end_connecting(cn_status status, const std::string& text) noexcept;
   // The first connection, of a link with an identity, to a peer that receives messages with a window and up to a size.
   void join(Connection& connection, const Key& link, uint64_t window, uint64_t message_limit);
   // Returns whether it may get a further connection.
@@ -69,18 +79,15 @@ class Peer {
   // Gives a message to the transport if nothing else waits; returns whether it has.
   bool send_now(uint32_t handler, uint32_t channel, const void* data, uint64_t size);
   void request(const OperationPointer& operation);
+  // Begins reads and writes that wait, as many as may be under way.
+  void ask_more() noexcept;
   // Forgets an operation that is to end early. Its memory is no longer used.
   void drop(const OperationPointer& operation) noexcept;
 
   // Returns whether there are messages that have not been given to the transport, or that it still uses; and how many
   // have not.
-  bool has_unsent() const { return is_connected_ && (!channels_.empty() || !flights_.empty()); }
+  bool has_unsent() const { return !channels_.empty() || !flights_.empty(); }
   size_t count_unsent() const;
-
-  // Says that this endpoint is connected with all members of a job.
-  void say_ready(uint64_t job) noexcept;
-  // Returns whether the peer has said so, which counts once for each time.
-  bool take_ready(uint64_t job);
 
   // Frames of the peer. The functions with a result return where the payload goes; NULL: it is dropped. All throw Error
   // for frames that a correct endpoint does not send.
@@ -93,8 +100,18 @@ class Peer {
   void take(const Frame& frame, std::vector<uint8_t>& payload);
   void heard() noexcept;
 
-  // Gives the bytes of a message back to the sender's window.
-  void give_back(uint64_t cost) noexcept;
+  // A message of this session was released: its bytes go back to the sender's window.
+  void released(const cn_message& message) noexcept;
+  // A message of this session waits for a handler, or does so no more.
+  void add_unclaimed(const cn_message& message) noexcept;
+  void remove_unclaimed(const cn_message& message) noexcept;
+  // Moves a message without a handler beyond the window, and holds back further ones. Returns false if there is no
+  // room.
+  bool move_beyond_window(cn_message& message) noexcept;
+  // Says whether a number has a handler, if messages without one are held back.
+  void tell_handler(uint32_t number, bool has_handler) noexcept;
+  // The program has got a message of this session that is beyond the window.
+  void handed_out(const cn_message& message) noexcept;
   // A payload is no longer used.
   void sent(uint64_t cookie) noexcept;
   // A copy of memory has ended.
@@ -136,6 +153,15 @@ class Peer {
   template <class Body>
   void guard(Body&& body) noexcept;
   void close_failed() noexcept;
+  // Gives bytes back to the sender's window.
+  void give_back(uint64_t cost) noexcept;
+  // Makes room in the window for what the sender has asked for.
+  void make_room() noexcept;
+  bool is_held(uint32_t handler) const { return handled_ && !handled_->contains(handler); }
+  void take_handler(const Frame& frame);
+  void require_usable() const;
+  // Begins the connection for which operations wait, unless it has begun.
+  void connect() noexcept;
   void fill_connections();
   void control(Frame frame, std::string payload = {});
   // Says that this endpoint lives, and how often it wants to hear the same.
@@ -148,8 +174,8 @@ class Peer {
   void ask(const OperationPointer& operation);
   // Asks the peer to take part in it, for what is not moved yet.
   void ask_for_frames(Operation& operation);
-  void ask_more() noexcept;
   bool fits(uint64_t size) const;
+  std::string describe_too_large(uint64_t size) const;
   // Stops to receive while the peer does not read what it has asked for, and goes on later.
   void limit_answers();
   void go_on() noexcept;
@@ -178,12 +204,16 @@ class Peer {
   void take_result(const Frame& frame, const std::string& text);
   void finish(const OperationPointer& operation, cn_status status, std::string_view text = {}) noexcept;
   void end_session(cn_status status, const std::string& text) noexcept;
+  void end_operations(cn_status status, const std::string& why) noexcept;
 
   Endpoint& endpoint_;
   std::unique_ptr<cn_peer> handle_;
   const char* transport_ = "";
   bool is_connected_ = false;
-  uint64_t session_ = 0;  // counts how often it has been connected
+  std::string address_;
+  bool connects_on_use_ = false;
+  OperationPointer connecting_;  // for which operations wait
+  uint64_t session_ = 0;         // counts how often it has been connected
   Notices joined_notice_, left_notice_;
   bool has_work_ = false;
   uint64_t turn_ = 0;  // in which it has worked last
@@ -196,10 +226,6 @@ class Peer {
   Clock::time_point ends_at_ = Clock::time_point::max();
   std::string ends_why_;
 
-  // What it has said last of a job, and how often.
-  uint64_t ready_job_ = 0;
-  uint32_t ready_count_ = 0;
-
   // To be sent.
   Fifo<Control> controls_;
   size_t answers_ = 0;  // those that the peer has caused
@@ -207,8 +233,9 @@ class Peer {
   std::map<uint32_t, Fifo<OperationPointer>> channels_;
   uint32_t next_channel_ = 0;
   uint64_t window_ = 0, message_limit_ = 0, in_window_ = 0, waiting_ = 0;
-  bool has_asked_ = false;                       // for what can be given back of the window
-  Fifo<uint64_t> served_turns_, writing_turns_;  // reads of the peer and own writes, in turns
+  bool has_asked_ = false;                                 // for what can be given back of the window
+  std::unique_ptr<std::unordered_set<uint32_t>> handled_;  // the numbers for which messages may begin; NULL: all
+  Fifo<uint64_t> served_turns_, writing_turns_;            // reads of the peer and own writes, in turns
   size_t next_stream_ = 0;
   bool prefers_transfers_ = false;
   std::unordered_map<uint64_t, OperationPointer> operations_;
@@ -223,6 +250,12 @@ class Peer {
   std::unique_ptr<cn_message> whole_;  // a message of one piece
   uint64_t held_ = 0, owed_ = 0;       // bytes of messages that are here, and that are to be given back
   bool is_asked_ = false;
+  size_t unclaimed_ = 0;              // messages without a handler
+  uint64_t unclaimed_in_window_ = 0;  // their bytes in the window
+  bool holds_ = false;                // whether the sender holds back further ones
+  // Bytes of messages beyond the window, and how many of each number the program has not got yet.
+  uint64_t beyond_ = 0;
+  std::map<uint32_t, size_t> beyond_of_;
   std::unordered_map<uint64_t, Served> served_;
 
   // Memory that is accessed without the other side's help: that of the peer, questions about it by their numbers, the

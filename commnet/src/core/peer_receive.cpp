@@ -146,6 +146,7 @@ void Peer::take_control(const Frame& frame, std::vector<uint8_t>& payload) {
     case FrameType::kCredit:
       if (frame.total == 0) {
         is_asked_ = true;
+        make_room();
         if (owed_ > 0) give_back(0);
       } else {
         in_window_ -= std::min(in_window_, frame.total);
@@ -175,11 +176,11 @@ void Peer::take_control(const Frame& frame, std::vector<uint8_t>& payload) {
       return control({.type = FrameType::kPong});
     case FrameType::kPong:
       return;
-    case FrameType::kReady:
-      if (frame.id != ready_job_) ready_count_ = 0;
-      ready_job_ = frame.id;
-      ++ready_count_;
-      return endpoint_.notify();
+    case FrameType::kHold:
+      handled_ = frame.a != 0 ? std::make_unique<std::unordered_set<uint32_t>>() : nullptr;
+      return;
+    case FrameType::kHandler:
+      return take_handler(frame);
     case FrameType::kGoodbye:
       return main().close(CN_PEER_LOST, "it has left");
     default:

@@ -24,8 +24,8 @@ void Peer::finish(const OperationPointer& operation, cn_status status, std::stri
 }
 
 void Peer::request(const OperationPointer& operation) {
-  if (!is_connected_) fail(CN_PEER_LOST, "the peer '%s' is not connected", name().c_str());
-  if (access_now(operation)) return;
+  require_usable();
+  if (is_connected_ && access_now(operation)) return;
   unasked_.push_back(last_id_ + 1);
   try {
     operations_.emplace(last_id_ + 1, operation);
@@ -34,6 +34,7 @@ void Peer::request(const OperationPointer& operation) {
     throw;
   }
   operation->id = ++last_id_;
+  if (!is_connected_) return connect();
   ask_more();
   pump();
 }

@@ -25,18 +25,22 @@ bool Peer::fits(uint64_t size) const {
 
 bool Peer::send_now(uint32_t handler, uint32_t channel, const void* data, uint64_t size) {
   if (!is_connected_ || !channels_.empty() || !controls_.empty() || size > std::min(kCopied, message_limit_) ||
-      !fits(size) || !main().is_writable())
+      !fits(size) || !main().is_writable() || is_held(handler))
     return false;
   in_window_ += size + kMessageCost;
   main().send({.type = FrameType::kMessage, .a = handler, .b = channel, .total = size}, data, size);
   return true;
 }
 
+std::string Peer::describe_too_large(uint64_t size) const {
+  return "the peer '" + name() + "' takes messages of at most " + std::to_string(message_limit_) + " bytes, got " +
+         std::to_string(size);
+}
+
 void Peer::send(const OperationPointer& operation) {
-  if (!is_connected_) fail(CN_PEER_LOST, "the peer '%s' is not connected", name().c_str());
-  if (operation->size > message_limit_)
-    fail(CN_INVALID_ARGUMENT, "the peer '%s' takes messages of at most %llu bytes, got %llu", name().c_str(),
-         static_cast<unsigned long long>(message_limit_), static_cast<unsigned long long>(operation->size));
+  require_usable();
+  if (is_connected_ && operation->size > message_limit_)
+    throw Error(CN_INVALID_ARGUMENT, describe_too_large(operation->size));
   if (send_now(operation->handler, operation->channel, operation->data, operation->size)) {
     operation->sent = operation->size;
     finish(operation, CN_OK);
@@ -47,7 +51,7 @@ void Peer::send(const OperationPointer& operation) {
   if (waiting_ > 0 && waiting_ + cost > endpoint_.settings().send_limit)
     fail(CN_FULL, "%llu bytes wait for the peer '%s' already", static_cast<unsigned long long>(waiting_),
          name().c_str());
-  if (is_copied && main().table().keeps_payloads)
+  if (is_copied && (!is_connected_ || main().table().keeps_payloads))
     operation->copy.assign(operation->data, operation->data + operation->size);
   try {
     channels_[operation->channel].push_back(operation);
@@ -57,6 +61,7 @@ void Peer::send(const OperationPointer& operation) {
     throw;
   }
   waiting_ += cost;
+  if (!is_connected_) return connect();
   pump();
   if (is_copied && !operation->has_result) guard([&] { keep_copy(*operation); });
 }
@@ -79,7 +84,7 @@ void Peer::detach(const Operation& operation) {
 size_t Peer::count_unsent() const {
   size_t count = 0;
   for (const auto& [channel, waiting] : channels_) count += waiting.size();
-  return is_connected_ ? count : 0;
+  return count;
 }
 
 void Peer::control(Frame frame, std::string payload) {
@@ -171,6 +176,12 @@ bool Peer::send_message_piece() {
     if (turn == channels_.end()) turn = channels_.begin();
     const OperationPointer operation = turn->second.front();
     const bool begins = !operation->has_begun;
+    if (begins && operation->size > message_limit_) {  // it has waited for the connection
+      drop(operation);
+      finish(operation, CN_INVALID_ARGUMENT, describe_too_large(operation->size));
+      return true;
+    }
+    if (begins && is_held(operation->handler)) continue;
     if (begins && !fits(operation->size)) {
       if (!has_asked_) control({.type = FrameType::kCredit});
       has_asked_ = true;

@@ -1,8 +1,8 @@
-// Connects the endpoints of a job with each other.
+// Makes the endpoints of a job known to each other.
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
+#include <unordered_map>
 
 #include "core/endpoint.h"
 #include "core/status.h"
@@ -39,36 +39,25 @@ Job job_of(std::shared_ptr<Endpoint> endpoint, const cn_job_options* given) {
           std::move(endpoint)};
 }
 
-// Returns a number for a job, which all of its members find.
-uint64_t number_of(const std::vector<std::string>& addresses) {
-  uint64_t number = 0xcbf29ce484222325;  // FNV-1a
-  const auto add = [&](char byte) { number = (number ^ static_cast<uint8_t>(byte)) * 0x100000001b3; };
-  for (const std::string& address : addresses) {
-    for (const char byte : address) add(byte);
-    add('\n');
+// Sets peers[rank] for all ranks but the own one.
+void introduce_all(const Job& job, const std::vector<std::string>& addresses, cn_peer** peers) {
+  if (addresses.size() != job.size) fail(CN_DENIED, "the meeting has %zu addresses", addresses.size());
+  if (addresses[job.rank] != job.endpoint->address())
+    fail(CN_INVALID_ARGUMENT, "rank %u is that of '%s', too", job.rank, addresses[job.rank].c_str());
+  std::unordered_map<cn_peer*, uint32_t> ranks;
+  for (uint32_t rank = 0; rank < job.size; ++rank) {
+    if (rank == job.rank) continue;
+    try {
+      peers[rank] = job.endpoint->introduce(addresses[rank]).handle();
+    } catch (const Error& error) {
+      if (error.status() == CN_CLOSED) fail(CN_CANCELLED, "the endpoint was closed");
+      throw Error(error.status(), "rank " + std::to_string(rank) + ": " + error.text());
+    }
+    const auto [other, is_new] = ranks.emplace(peers[rank], rank);
+    if (!is_new)
+      fail(CN_INVALID_ARGUMENT, "ranks %u and %u have the same name, '%s'", other->second, rank,
+           cn_peer_name(peers[rank]));
   }
-  return number;
-}
-
-// Waits until all members are connected with all others: one that leaves then is in nobody's way.
-void wait_for_all(const Job& job, uint64_t number, cn_peer* const* peers) {
-  const auto peer_of = [&](uint32_t rank) -> Peer& { return *peers[rank]->peer; };
-  const auto each_other = [&](auto&& act) {
-    for (uint32_t rank = 0; rank < job.size; ++rank) {
-      if (rank == job.rank) continue;
-      const std::string who = "rank " + std::to_string(rank);
-      try {
-        act(peer_of(rank));
-      } catch (const Error& error) {
-        throw Error(error.status(), who + ": " + error.text());
-      }
-    }
-  };
-  each_other([&](Peer& peer) { job.endpoint->say_ready(peer, number); });
-  each_other([&](Peer& peer) {
-    while (!job.endpoint->wait_ready(peer, number, job.pause("it is not connected with all others"))) {
-    }
-  });
 }
 
 }  // namespace
@@ -90,7 +79,6 @@ extern "C" cn_status cn_join(cn_endpoint* endpoint, const cn_job_options* option
     if (!joining) fail(CN_CLOSED, "the endpoint is closed");
     joining->refuse_in_callbacks();
     const Job job = job_of(joining, options);
-    cn_endpoint own{job.endpoint};  // `endpoint` may be closed meanwhile
     if (capacity < job.size) fail(CN_INVALID_ARGUMENT, "peers has %u entries, the job %u", capacity, job.size);
     std::fill_n(peers, job.size, nullptr);
     if (job.size == 1) return;
@@ -99,24 +87,6 @@ extern "C" cn_status cn_join(cn_endpoint* endpoint, const cn_job_options* option
         meeting.starts_with(kFiles)
             ? meet_by_files(job, std::string(meeting.substr(kFiles.size())), job.endpoint->address())
             : meet_by_rendezvous(job);
-    if (addresses.size() != job.size) fail(CN_DENIED, "the meeting has %zu addresses", addresses.size());
-    std::vector<std::unique_ptr<cn_operation, void (*)(cn_operation*)>> connecting;
-    for (uint32_t rank = 0; rank < job.size; ++rank) {
-      job.pause("there was no time to connect");
-      cn_operation* operation = nullptr;
-      if (rank != job.rank && cn_connect(&own, addresses[rank].c_str(), nullptr, &operation) != CN_OK)
-        throw Error(CN_UNREACHABLE, "rank " + std::to_string(rank) + ": " + cn_error());
-      connecting.emplace_back(operation, cn_operation_release);
-    }
-    for (uint32_t rank = 0; rank < job.size; ++rank) {
-      if (rank == job.rank) continue;
-      const std::string what = "rank " + std::to_string(rank);
-      cn_operation* const operation = connecting[rank].get();
-      while (!cn_test(operation, nullptr)) cn_wait(operation, job.pause((what + " cannot be connected").c_str()));
-      const cn_status status = cn_wait(operation, 0);
-      if (status != CN_OK) throw Error(status, what + ": " + cn_error());
-      peers[rank] = cn_operation_peer(operation);
-    }
-    wait_for_all(job, number_of(addresses), peers);
+    introduce_all(job, addresses, peers);
   });
 }

@@ -1,5 +1,6 @@
 // A meeting by a rendezvous service: an endpoint that rank 0 opens at a known address. The others send it their
 // addresses, and get those of all once all are there.
+#include <algorithm>
 #include <condition_variable>
 #include <cstring>
 #include <map>
@@ -40,19 +41,27 @@ Handle open(const Endpoint& like, const std::string& name, const std::string& li
 class Service {
  public:
   Service(const Endpoint& like, const Job& job) : size_(job.size), endpoint_(open(like, kName, job.meeting)) {
+    check(cn_watch_peers(endpoint_.get(), true));
     check(cn_set_handler(
         endpoint_.get(), kRegister, [](void* user, cn_message* message) { static_cast<Service*>(user)->take(message); },
         this));
   }
 
-  // Waits until all have their answers.
+  // Waits until all have their answers: visitors leave then.
   void wait(const Job& job) {
-    std::unique_lock lock(mutex_);
-    while (!answered_) changed_.wait_for(lock, std::chrono::milliseconds(job.pause("the rendezvous has not ended")));
-    // The answers leave before the endpoint is closed, which waits for that.
+    cn_event event{};
+    event.struct_size = sizeof event;
+    while (!is_over()) cn_next_event(endpoint_.get(), &event, job.pause("not all have taken the addresses"));
   }
 
  private:
+  static bool has_left(const std::pair<const uint32_t, std::pair<cn_peer*, std::string>>& member) {
+    return !cn_peer_is_connected(member.second.first);
+  }
+  bool is_over() {
+    const std::lock_guard lock(mutex_);
+    return is_answered_ && std::ranges::all_of(members_, has_left);
+  }
   void take(cn_message* message) {
     // The payload is a rank and an address.
     const size_t size = cn_message_size(message);
@@ -61,8 +70,11 @@ class Service {
     const auto* const bytes = static_cast<const char*>(cn_message_data(message));
     std::memcpy(&rank, bytes, sizeof rank);
     const std::lock_guard lock(mutex_);
-    if (rank >= size_) return;
+    if (rank >= size_ || is_answered_) return;
     members_[rank] = {cn_message_peer(message), std::string(bytes + sizeof rank, size - sizeof rank)};
+    if (members_.size() < size_) return;
+    // One that has died meanwhile may begin again.
+    std::erase_if(members_, has_left);
     if (members_.size() < size_) return;
     std::string all;
     for (const auto& [number, member] : members_) all += member.second + "\n";
@@ -71,15 +83,13 @@ class Service {
     call.flags = CN_COPY;
     for (const auto& [number, member] : members_)
       cn_send(member.first, kAddresses, 0, all.data(), all.size(), &call, nullptr);
-    answered_ = true;
-    changed_.notify_all();
+    is_answered_ = true;
   }
 
   const uint32_t size_;
   std::mutex mutex_;
-  std::condition_variable changed_;
   std::map<uint32_t, std::pair<cn_peer*, std::string>> members_;
-  bool answered_ = false;
+  bool is_answered_ = false;
   Handle endpoint_;  // closed first: its handler uses the rest
 };
 
@@ -90,11 +100,9 @@ struct Answer {
   std::string text;
 };
 
-}  // namespace
-
-std::vector<std::string> meet_by_rendezvous(const Job& job) {
+// Goes to the service and returns what it answers.
+std::string visit(const Job& job) {
   const Endpoint& own = *job.endpoint;
-  const auto service = job.rank == 0 ? std::make_unique<Service>(own, job) : nullptr;
   Answer answer;
   const Handle visitor = open(own, own.settings().name + " at the rendezvous", "none");
   check(cn_set_handler(
@@ -126,15 +134,21 @@ std::vector<std::string> meet_by_rendezvous(const Job& job) {
   call.struct_size = sizeof call;
   call.flags = CN_COPY;
   check(cn_send(peer, kRegister, 0, payload.data(), payload.size(), &call, nullptr));
-  {
-    const std::string what = "not all " + std::to_string(job.size) + " endpoints have come to " + job.meeting;
-    std::unique_lock lock(answer.mutex);
-    while (answer.text.empty()) answer.changed.wait_for(lock, std::chrono::milliseconds(job.pause(what.c_str())));
-  }
+  const std::string what = "not all " + std::to_string(job.size) + " endpoints have come to " + job.meeting;
+  std::unique_lock lock(answer.mutex);
+  while (answer.text.empty()) answer.changed.wait_for(lock, std::chrono::milliseconds(job.pause(what.c_str())));
+  return answer.text;
+}
+
+}  // namespace
+
+std::vector<std::string> meet_by_rendezvous(const Job& job) {
+  const auto service = job.rank == 0 ? std::make_unique<Service>(*job.endpoint, job) : nullptr;
+  const std::string answer = visit(job);
   if (service) service->wait(job);
   std::vector<std::string> addresses;
-  for (size_t begin = 0, end; (end = answer.text.find('\n', begin)) != std::string::npos; begin = end + 1)
-    addresses.push_back(answer.text.substr(begin, end - begin));
+  for (size_t begin = 0, end; (end = answer.find('\n', begin)) != std::string::npos; begin = end + 1)
+    addresses.push_back(answer.substr(begin, end - begin));
   return addresses;
 }
 

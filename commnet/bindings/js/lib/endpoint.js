@@ -107,8 +107,8 @@ class Endpoint extends EventEmitter {
   }
 
   /**
-   * Connects with all other endpoints of a job. Returns the peers by their rank; the own rank has undefined. Without
-   * `size`, the environment says what the rank and the size are.
+   * Makes the endpoints of a job known to each other. Returns the peers by their rank once all have come; the own rank
+   * has undefined. The first use connects a peer. Without `size`, the environment says what the rank and the size are.
    */
   async join(given) {
     const chosen = options('join()', given, ['rank', 'size', 'meeting', 'timeout']);
@@ -121,7 +121,7 @@ class Endpoint extends EventEmitter {
     return indices.map((index) => (index < 0 ? undefined : this.#peerOf(index)));
   }
 
-  /** Returns the connected peer of a name; undefined if there is none. */
+  /** Returns the peer of a name that is connected, or that its first use connects; undefined if there is none. */
   peer(name) {
     const index = this.#native.findPeer(string('name', name));
     return index < 0 ? undefined : this.#peerOf(index);

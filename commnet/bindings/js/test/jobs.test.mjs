@@ -20,9 +20,17 @@ test('ten endpoints meet by files', async (t) => {
   for (const [rank, of] of peers.entries()) {
     assert.deepEqual(of.map((peer) => peer?.name), all.map((each, i) => (i === rank ? undefined : each.name)));
   }
+  assert.ok(peers.flat().every((peer) => !peer?.isConnected));
   const received = messages(all[9], 1, 9);
   await Promise.all(peers.slice(0, 9).map((of) => of[9].send(Buffer.alloc(1), {handler: 1})));
   await received;
+  // The first use connects a peer, and no other one.
+  assert.deepEqual(peers[0].map((peer) => peer?.isConnected), [undefined, ...Array(8).fill(false), true]);
+  all[1].close();
+  await assert.rejects(peers[0][1].send(Buffer.alloc(1)), {
+    name: 'UnreachableError', message: /^the peer 'rank 1' is not connected: /,
+  });
+  assert.equal(await all[0].connect('rank 2@'), peers[0][2]);
 });
 
 test('a job that does not meet', async (t) => {

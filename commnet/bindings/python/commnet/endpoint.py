@@ -180,7 +180,9 @@ class Endpoint:
         meeting: str | None = None,
         timeout: float | None = None,
     ) -> list[Peer | None]:
-        """Connects with all other endpoints of a job, and returns the peers by their rank; None at the own rank.
+        """Makes the endpoints of a job known to each other. Returns the peers by their rank; None at the own rank.
+
+        Returns once all have come. The first use connects a peer; what begins meanwhile waits for the connection.
 
         rank, size: the number of this endpoint, and how many there are; default: from the environment of mpirun or
             Slurm, or COMMNET_RANK and COMMNET_SIZE
@@ -208,7 +210,7 @@ class Endpoint:
         return await asyncio.get_running_loop().run_in_executor(None, self.join, rank, size, meeting, timeout)
 
     def find_peer(self, name: str) -> Peer | None:
-        """Returns the connected peer of a name."""
+        """Returns the peer of a name that is connected, or that its first use connects."""
         found = self._native.find_peer(name)
         return self._peer(found) if found else None
 

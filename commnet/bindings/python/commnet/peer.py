@@ -46,7 +46,7 @@ class Message:
 
 
 class Peer:
-    """Another endpoint that this one is, or was, connected to."""
+    """Another endpoint that this one is, or was, connected to, or that its first use connects."""
 
     __slots__ = ("__weakref__", "_address", "_name", "_native", "_owner")
 
@@ -63,7 +63,7 @@ class Peer:
 
     @property
     def transport(self) -> str:
-        """The name of the transport that connects the peer."""
+        """The name of the transport that connects the peer; "" before its first connection."""
         return self._native.peer_transport(self._address)
 
     @property

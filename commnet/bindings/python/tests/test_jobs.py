@@ -26,8 +26,22 @@ def test_endpoints_meet_by_files(tmp_path: pathlib.Path) -> None:
         expected = [None if other == rank else f"rank {other}" for other in range(4)]
         assert [peer and peer.name for peer in of_rank] == expected
         assert all(peer is None or peer is endpoints[rank].find_peer(peer.name) for peer in of_rank)
+    check_first_use(endpoints, peers)
     for endpoint in endpoints:
         endpoint.close()
+
+
+def check_first_use(endpoints: list[commnet.Endpoint], peers: list[list[commnet.Peer | None]]) -> None:
+    """Checks that the first use connects a peer, and no other one."""
+    one, two = peers[0][1], peers[0][2]
+    assert one and two and not one.is_connected and one.transport == ""
+    one.send(b"hello").wait(PATIENCE)
+    assert one.is_connected and one.transport
+    assert not two.is_connected
+    endpoints[2].close()
+    with pytest.raises(commnet.Unreachable, match="the peer 'rank 2' is not connected: "):
+        two.send(b"hello").wait(PATIENCE)
+    assert endpoints[0].connect("rank 3@") is peers[0][3]
 
 
 def test_the_environment_says_everything(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:

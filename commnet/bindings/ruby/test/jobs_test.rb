@@ -10,7 +10,8 @@ class JobsTest < CommnetTest
       joins = endpoints.each_with_index.map do |endpoint, rank|
         Thread.new { endpoint.join(rank:, size: 4, meeting: "file:#{folder}", timeout: PATIENCE) }
       end
-      joins.map(&:value).each_with_index { |peers, rank| check_peers(endpoints[rank], rank, peers) }
+      peers = joins.map(&:value).each_with_index { |of_rank, rank| check_peers(endpoints[rank], rank, of_rank) }
+      check_first_use(endpoints, peers[0])
     end
   end
 
@@ -62,6 +63,18 @@ class JobsTest < CommnetTest
   end
 
   private
+
+  # The first use connects a peer, and no other one.
+  def check_first_use(endpoints, peers)
+    refute_predicate peers[1], :connected?
+    peers[1].send_message("hello", handler: 0).wait(timeout: PATIENCE)
+    assert_equal [true, false], [peers[1].connected?, peers[2].connected?]
+    endpoints[2].close
+    assert_error(Commnet::Unreachable, /the peer 'rank 2' is not connected: /) do
+      peers[2].send_message("hello", handler: 0).wait(timeout: PATIENCE)
+    end
+    assert_same peers[3], endpoints[0].connect("rank 3@")
+  end
 
   def check_peers(endpoint, rank, peers)
     names = Array.new(peers.size) { |other| "rank #{other}" unless other == rank }

@@ -77,8 +77,8 @@ module Commnet # rubocop:disable Style/Documentation -- documented in commnet.rb
     # Begins a connection; the value of the operation is the Peer.
     def begin_connect(address, timeout: nil) = start_connect(address, timeout)
 
-    # Connects with all other endpoints of a job, and returns the Peers by their rank; nil for the own rank. Other
-    # threads run meanwhile.
+    # Makes the endpoints of a job known to each other, and returns the Peers by their rank once all have come; nil for
+    # the own rank. The first use connects a peer. Other threads run meanwhile.
     #
     # rank, size:: the number of this endpoint, and how many there are; default: from the environment of mpirun or
     #              Slurm, or COMMNET_RANK and COMMNET_SIZE
@@ -92,7 +92,7 @@ module Commnet # rubocop:disable Style/Documentation -- documented in commnet.rb
       join_job(rank || 0, size || 0, meeting, timeout)
     end
 
-    # Returns the connected peer of a name; nil if there is none.
+    # Returns the peer of a name that is connected, or that its first use connects; nil if there is none.
     def peer(name) = find_peer(name)
 
     # Calls the block with each message for a number. Messages that came before wait for it.
