@@ -3,13 +3,14 @@
 #include <array>
 #include <cmath>
 #include <random>
+#include <semaphore>
 
 #include "processes.h"
 
 namespace {
 
 constexpr uint32_t kRanks = 4, kWeights = 8, kSteps = 300, kBatch = 32;
-constexpr uint32_t kToken = 1, kGradient = 2;  // numbers of handlers
+constexpr uint32_t kToken = 1, kGradient = 2, kAdded = 3;  // numbers of handlers
 constexpr float kRate = 0.02f;
 using Weights = std::array<float, kWeights>;
 
@@ -30,6 +31,7 @@ bool serve(const std::string& folder) {
     if (message.bytes().size() != sizeof(Weights)) return;
     const auto* const gradient = reinterpret_cast<const float*>(message.bytes().data());
     for (size_t i = 0; i < kWeights; ++i) weights[i] -= kRate * gradient[i];
+    commnet::Peer(message.peer()).send_copy(kAdded, "");
     if (++count == kSteps * (kRanks - 1)) all_done.set_value();
   });
   const commnet::Token token = memory.token(CN_READ);
@@ -68,6 +70,8 @@ bool work(uint32_t rank, const std::string& folder) {
     std::copy_n(reinterpret_cast<const uint8_t*>(message.bytes().data()), sizeof token.bytes, token.bytes);
     arrived.set_value(token);
   });
+  std::counting_semaphore added(0);
+  endpoint.on_message(kAdded, [&](commnet::Message) { added.release(); });
   const commnet::Peer server = join(endpoint, rank, kRanks, folder)[0];
   const commnet::Token token = arrived.get_future().get();
 
@@ -77,6 +81,8 @@ bool work(uint32_t rank, const std::string& folder) {
     server.read(token, 0, std::as_writable_bytes(std::span(weights))).get();
     const Weights gradient = gradient_of(weights, random);
     server.send(kGradient, std::as_bytes(std::span(gradient))).get();
+    // The next read does not wait for the server: it could be of weights that are old.
+    added.acquire();
   }
   return true;
 }

@@ -90,12 +90,13 @@ typedef struct cn_transport_table {
   uint32_t version;     /* CN_TRANSPORT_VERSION */
   const char* name;     /* lower-case letters, digits and _ */
   const char* schemes;  /* of the URLs that it understands: "tcp,unix" */
-  bool keeps_payloads;  /* whether detach() may have to wait until payloads under way have arrived */
-  bool has_hosts;       /* whether they are "scheme://host:port": the library then looks up the names of hosts, and
-                           the transport sees numbers */
-  bool is_flush_cheap;  /* whether flush() costs little: frames of calls that follow each other need not wait for it */
-  bool copies_itself;   /* whether get() and put() copy before they return, which holds up others meanwhile */
-  bool has_streams;     /* whether several connections of two endpoints carry more than one (options: streams) */
+  const char*
+      parallel;        /* those over which several connections carry more than one (options: streams): "tcp"; or NULL */
+  bool keeps_payloads; /* whether detach() may have to wait until payloads under way have arrived */
+  bool has_hosts;      /* whether they are "scheme://host:port": the library then looks up the names of hosts, and
+                          the transport sees numbers */
+  bool is_flush_cheap; /* whether flush() costs little: frames of calls that follow each other need not wait for it */
+  bool copies_itself;  /* whether get() and put() copy before they return, which holds up others meanwhile */
 
   /* Opens the transport for an endpoint. CN_UNSUPPORTED says that this machine lacks something it needs. */
   cn_status (*open)(const cn_transport_host* host, cn_host_endpoint* endpoint, const cn_transport_settings* settings,

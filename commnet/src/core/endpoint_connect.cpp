@@ -176,7 +176,7 @@ bool Endpoint::begin_connection(const Transport& transport, const std::string& u
 }
 
 void Endpoint::add_streams(Peer& peer, const Connection& first) {
-  if (!first.table().has_streams) return;
+  if (!first.table().parallel || !has_scheme(first.url(), first.table().parallel)) return;
   for (uint32_t stream = 1; stream < settings_.streams; ++stream)
     begin_connection(*static_cast<const Transport*>(first.transport()), first.url(), nullptr, stream, peer.link());
 }

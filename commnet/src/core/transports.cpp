@@ -61,10 +61,12 @@ std::vector<std::string> split_list(std::string_view text) {
   return parts;
 }
 
-bool understands(const cn_transport_table& table, std::string_view url) {
-  const std::vector<std::string> schemes = split_list(table.schemes);
-  return std::ranges::any_of(schemes, [&](const std::string& scheme) { return url.starts_with(scheme + ":"); });
+bool has_scheme(std::string_view url, std::string_view schemes) {
+  return std::ranges::any_of(split_list(schemes),
+                             [&](const std::string& scheme) { return url.starts_with(scheme + ":"); });
 }
+
+bool understands(const cn_transport_table& table, std::string_view url) { return has_scheme(url, table.schemes); }
 
 std::vector<const cn_transport_table*> chosen_transports(const std::string& names) {
   const std::lock_guard lock(registry_mutex);

@@ -12,6 +12,8 @@ namespace commnet {
 
 // Returns the transports of a list of names, or all for an empty list, best first. Throws Error for unknown names.
 std::vector<const cn_transport_table*> chosen_transports(const std::string& names);
+// Returns whether a URL has one of some schemes.
+bool has_scheme(std::string_view url, std::string_view schemes);
 // Returns whether a transport understands a URL.
 bool understands(const cn_transport_table& table, std::string_view url);
 // Splits a text at its commas.

@@ -15,7 +15,8 @@ namespace commnet {
 struct TransportTraits {
   const char* name;
   const char* schemes;
-  bool keeps_payloads = false, has_hosts = false, is_flush_cheap = false, copies_itself = false, has_streams = false;
+  const char* parallel = nullptr;
+  bool keeps_payloads = false, has_hosts = false, is_flush_cheap = false, copies_itself = false;
 };
 
 // The objects behind the handles of a transport.
@@ -38,11 +39,11 @@ constexpr cn_transport_table table_of(const TransportTraits& traits) {
   table.version = CN_TRANSPORT_VERSION;
   table.name = traits.name;
   table.schemes = traits.schemes;
+  table.parallel = traits.parallel;
   table.keeps_payloads = traits.keeps_payloads;
   table.has_hosts = traits.has_hosts;
   table.is_flush_cheap = traits.is_flush_cheap;
   table.copies_itself = traits.copies_itself;
-  table.has_streams = traits.has_streams;
 
   table.open = [](const cn_transport_host* host, cn_host_endpoint* endpoint, const cn_transport_settings* settings,
                   cn_transport** opened) {

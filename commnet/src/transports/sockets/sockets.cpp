@@ -191,5 +191,5 @@ class Sockets {
 
 namespace commnet {
 constinit const cn_transport_table kSockets = table_of<sockets::Sockets, sockets::Connection>(
-    {.name = "sockets", .schemes = "tcp,unix", .has_hosts = true, .has_streams = true});
+    {.name = "sockets", .schemes = "tcp,unix", .parallel = "tcp", .has_hosts = true});
 }  // namespace commnet
