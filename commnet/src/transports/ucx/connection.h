@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/descriptor.h"
+#include "transports/ucx/links.h"
 
 namespace commnet::ucx {
 
@@ -30,10 +31,11 @@ enum Message : unsigned { kFrame, kGoodbye, kMessages };
 // The header of an active message. UCX may deliver large and small ones in another order than that in which they were
 // sent.
 struct Wire {
+  uint64_t connection;  // the number that the receiver has given it
   uint64_t sequence;
   char frame[CN_FRAME_HEADER];
 };
-static_assert(sizeof(Wire) == 8 + CN_FRAME_HEADER);
+static_assert(sizeof(Wire) == 16 + CN_FRAME_HEADER);
 
 // A message that UCX sends.
 struct Send {
@@ -63,23 +65,30 @@ struct Arrival {
   char frame[CN_FRAME_HEADER];
 };
 
-// Each connection has a worker of its own. UCX joins endpoints of the same two workers, so that to close one connection
-// would end others, and connections by UCX's own listeners are not safe with several workers in a process. A socket
-// carries the addresses of the workers, and ends with the other process.
+// The messages of all connections arrive at the worker of the endpoint. Each has the number of its connection, which
+// nobody can guess, and which the two sides tell each other over a socket, with the addresses of their workers. The
+// socket ends with the other process.
 struct Connection {
+  enum class State : uint8_t {
+    kConnecting,  // the socket
+    kGreeted,     // the other side's greeting is expected
+    kOffered,     // the other side chooses the link
+    kOpen,        // frames can be sent
+  };
+
   Transport& owner;
   const bool has_begun;
+  const uint64_t number;
   cn_host_connection* host = nullptr;
 
   Descriptor socket;
-  bool is_connected = false;  // the socket
-  std::string to_write;       // to it
-  std::string heard;          // from it: the address of the other side's worker
+  State state = State::kConnecting;
+  std::string to_write;  // to the socket
+  std::string heard;     // from it
+  std::string address;   // of the other side's worker
+  uint64_t other_number = 0;
 
-  ucp_worker_h worker = nullptr;
-  int descriptor = -1;  // of the worker
-  ucp_ep_h endpoint = nullptr;
-  bool is_open = false;     // frames can be sent
+  Link* link = nullptr;
   bool is_broken = false;   // the host knows it, or has closed it
   bool is_told = false;     // the other side has said goodbye
   bool has_failed = false;  // for the reason `why`
@@ -98,13 +107,14 @@ struct Connection {
   const char* destination = nullptr;
   uint64_t receive_size = 0;
 
-  bool is_closing = false;          // UCX closes it
   Clock::time_point goodbye_end{};  // until when the other side may answer a goodbye
 
   // Whether it is in these lists of the transport.
   bool in_writable = false, in_arrived = false, in_failed = false;
 
-  bool uses_host_memory() const { return borrowed > 0 || (is_receiving && !has_received); }
+  bool is_open() const { return state == State::kOpen; }
+  bool is_receiving_now() const { return is_receiving && !has_received; }
+  bool uses_host_memory() const { return borrowed > 0 || is_receiving_now(); }
 };
 
 }  // namespace commnet::ucx

@@ -22,7 +22,7 @@ constexpr size_t kMostEarly = 1 << 16;
 
 }  // namespace
 
-void Transport::set_handlers(Connection& connection) {
+void Transport::set_handlers() {
   const auto set = [&](unsigned id, ucp_am_recv_callback_t callback) {
     ucp_am_handler_param_t parameters{};
     parameters.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
@@ -30,20 +30,18 @@ void Transport::set_handlers(Connection& connection) {
     parameters.id = id;
     parameters.flags = UCP_AM_FLAG_WHOLE_MSG;
     parameters.cb = callback;
-    parameters.arg = &connection;
-    if (const ucs_status_t status = ucp_.ucp_worker_set_am_recv_handler(connection.worker, &parameters);
+    parameters.arg = this;
+    if (const ucs_status_t status = ucp_.ucp_worker_set_am_recv_handler(worker_.handle(), &parameters);
         status != UCS_OK)
       fail(CN_UNSUPPORTED, "UCX does not work here: active messages: %s", ucp_.ucs_status_string(status));
   };
   set(kFrame, [](void* own, const void* header, size_t header_size, void* data, size_t size,
                  const ucp_am_recv_param_t* parameters) {
-    auto& to = *static_cast<Connection*>(own);
-    return to.owner.take(to, kFrame, header, header_size, data, size, parameters->recv_attr);
+    return static_cast<Transport*>(own)->take(kFrame, header, header_size, data, size, parameters->recv_attr);
   });
   set(kGoodbye, [](void* own, const void* header, size_t header_size, void* data, size_t size,
                    const ucp_am_recv_param_t* parameters) {
-    auto& to = *static_cast<Connection*>(own);
-    return to.owner.take(to, kGoodbye, header, header_size, data, size, parameters->recv_attr);
+    return static_cast<Transport*>(own)->take(kGoodbye, header, header_size, data, size, parameters->recv_attr);
   });
 }
 
@@ -97,8 +95,8 @@ void Transport::begin(Send& send, Message message) {
     transport.ucp_.ucp_request_free(request);
     transport.finish(ended, status);
   };
-  void* const request = ucp_.ucp_am_send_nbx(connection.endpoint, message, &send.wire, sizeof send.wire, send.payload,
-                                             send.size, &parameters);
+  void* const request = ucp_.ucp_am_send_nbx(connection.link->endpoint, message, &send.wire, sizeof send.wire,
+                                             send.payload, send.size, &parameters);
   if (UCS_PTR_IS_PTR(request))
     needs_wake_ = true;  // a sleeping worker does not go on with it
   else
@@ -124,13 +122,14 @@ void Transport::release(Send& send) noexcept {
 }
 
 bool Transport::send(Connection& connection, const void* header, const void* payload, uint64_t size, uint64_t cookie) {
-  if (!connection.endpoint || connection.has_failed) return false;  // broken() follows
+  if (!connection.is_open() || connection.has_failed) return false;  // broken() follows
   Send* const send = take_send(connection, size, cookie);
   if (!send || !send->set_payload(payload)) {
     if (send) release(*send);
     note_failure(connection, kNoMemory);
     return false;
   }
+  send->wire.connection = connection.other_number;
   send->wire.sequence = connection.next_sent++;
   std::memcpy(send->wire.frame, header, CN_FRAME_HEADER);
   begin(*send, kFrame);
@@ -166,6 +165,7 @@ bool Transport::report_sent() {
 bool Transport::say_goodbye(Connection& connection) {
   Send* const send = take_send(connection, 0, 0);
   if (!send) return false;
+  send->wire.connection = connection.other_number;
   send->wire.sequence = connection.next_sent++;
   begin(*send, kGoodbye);
   return true;
@@ -173,11 +173,14 @@ bool Transport::say_goodbye(Connection& connection) {
 
 // ------------------------------------------------------------------------------------------------ receiving
 
-ucs_status_t Transport::take(Connection& connection, Message message, const void* header, size_t header_size,
-                             void* data, size_t size, uint64_t flags) noexcept {
+ucs_status_t Transport::take(Message message, const void* header, size_t header_size, void* data, size_t size,
+                             uint64_t flags) noexcept {
   Wire wire;
   if (header_size != sizeof wire) return UCS_OK;
   std::memcpy(&wire, header, sizeof wire);
+  const auto found = connections_.find(wire.connection);
+  if (found == connections_.end()) return UCS_OK;
+  Connection& connection = *found->second;
   // Both have said goodbye.
   if (!connection.host && message == kGoodbye) connection.goodbye_end = {};
   if (!connection.host || connection.is_broken || connection.has_failed) return UCS_OK;
@@ -223,7 +226,7 @@ void Transport::deliver(Connection& connection) {
     early.erase(next);
     ++connection.next_arrival;
   }
-  while (connection.host && connection.is_open && !connection.is_broken && !connection.arrivals.empty()) {
+  while (connection.host && connection.is_open() && !connection.is_broken && !connection.arrivals.empty()) {
     if (!connection.is_receiving) {
       if (!begin_frame(connection)) return;
     } else {
@@ -269,7 +272,7 @@ bool Transport::begin_frame(Connection& connection) {
   connection.has_received = false;
   connection.destination = static_cast<const char*>(payload);
   connection.receive_size = arrival.size;
-  void* const request = ucp_.ucp_am_recv_data_nbx(connection.worker, std::exchange(arrival.data, nullptr), payload,
+  void* const request = ucp_.ucp_am_recv_data_nbx(worker_.handle(), std::exchange(arrival.data, nullptr), payload,
                                                   arrival.size, &parameters);
   if (UCS_PTR_IS_PTR(request)) return false;
   connection.is_receiving = false;
@@ -278,7 +281,7 @@ bool Transport::begin_frame(Connection& connection) {
 }
 
 bool Transport::end_frame(Connection& connection) {
-  drop(connection, connection.arrivals.front());
+  drop(connection.arrivals.front());
   connection.waiting -= connection.arrivals.front().size;
   connection.arrivals.pop_front();
   if (host_.end_frame(connection.host)) return true;
@@ -286,13 +289,13 @@ bool Transport::end_frame(Connection& connection) {
   return false;
 }
 
-void Transport::drop(Connection& connection, Arrival& arrival) {
-  if (void* const data = std::exchange(arrival.data, nullptr)) ucp_.ucp_am_data_release(connection.worker, data);
+void Transport::drop(Arrival& arrival) {
+  if (void* const data = std::exchange(arrival.data, nullptr)) ucp_.ucp_am_data_release(worker_.handle(), data);
 }
 
 void Transport::drop_arrivals(Connection& connection) {
-  for (Arrival& arrival : connection.arrivals) drop(connection, arrival);
-  for (auto& [sequence, arrival] : connection.early) drop(connection, arrival);
+  for (Arrival& arrival : connection.arrivals) drop(arrival);
+  for (auto& [sequence, arrival] : connection.early) drop(arrival);
   connection.arrivals.clear();
   connection.early.clear();
 }

@@ -28,6 +28,8 @@
 #include "transports/sockets/listeners.h"
 #include "transports/ucx/connection.h"
 #include "transports/ucx/library.h"
+#include "transports/ucx/links.h"
+#include "transports/ucx/worker.h"
 
 namespace commnet::ucx {
 
@@ -51,13 +53,13 @@ class Transport {
   // -- transport.cpp
   void flush();
   bool uses(const Connection& connection, const void* begin, uint64_t size) const;
-  void close_endpoint(Connection& connection);
+  void leave_link(Connection& connection);
   void end_connections();
   void note_failure(Connection& connection, const char* why) noexcept;
   void report_failure(Connection& connection);
-  // Lets the worker of a connection work until a condition holds, but no longer than a limit.
+  // Lets UCX work until a condition holds, but no longer than a limit.
   template <class Condition>
-  void work_until(Connection& connection, Condition&& holds, Clock::duration limit);
+  void work_until(Condition&& holds, Clock::duration limit);
   void rest();
   void keep_awake(bool keep);
 
@@ -68,23 +70,27 @@ class Transport {
   bool serve_sockets();
   void accept(Descriptor socket);
   void serve(Connection& connection);
-  void open_worker(Connection& connection);
-  void open_endpoint(Connection& connection);
+  bool connect_socket(Connection& connection);
+  bool read_socket(Connection& connection);
+  void greet(Connection& connection, uint32_t link, uint32_t next);
+  void take_greeting(Connection& connection);
+  void take_choice(Connection& connection);
+  void open(Connection& connection);
 
   // -- frames.cpp
-  void set_handlers(Connection& connection);
+  void set_handlers();
   Send* take_send(Connection& connection, uint64_t size, uint64_t cookie) noexcept;
   void begin(Send& send, Message message);
   void finish(Send& send, ucs_status_t status) noexcept;
   void release(Send& send) noexcept;
   bool say_goodbye(Connection& connection);
-  ucs_status_t take(Connection& connection, Message message, const void* header, size_t header_size, void* data,
-                    size_t size, uint64_t flags) noexcept;
+  ucs_status_t take(Message message, const void* header, size_t header_size, void* data, size_t size,
+                    uint64_t flags) noexcept;
   bool report_sent();
   void deliver(Connection& connection);
   bool begin_frame(Connection& connection);
   bool end_frame(Connection& connection);
-  void drop(Connection& connection, Arrival& arrival);
+  void drop(Arrival& arrival);
   void drop_arrivals(Connection& connection);
 
   const Library& ucp_;
@@ -92,15 +98,16 @@ class Transport {
   cn_host_endpoint* const endpoint_;
   std::string address_;
   sockets::Listeners listeners_;
-  // The sockets, and with them the workers and the signal that keeps the endpoint from sleeping.
+  // The sockets, and with them the worker and the signal that keeps the endpoint from sleeping.
   Poller sockets_, poller_;
   Signal stays_awake_;
   bool is_kept_awake_ = false;
   Clock::time_point last_work_;
   unsigned turns_ = 0;
 
-  ucp_context_h context_ = nullptr;
-  std::unordered_map<Connection*, std::unique_ptr<Connection>> connections_;
+  Worker worker_;
+  Links links_;
+  std::unordered_map<uint64_t, std::unique_ptr<Connection>> connections_;
   std::map<int, Connection*> by_socket_;
   std::vector<std::unique_ptr<Send>> sends_;
   std::vector<Send*> free_sends_;

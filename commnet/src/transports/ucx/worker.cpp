@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "core/status.h"
 
 namespace commnet::ucx {
@@ -13,12 +15,7 @@ void check(ucs_status_t status, const char* what) {
     fail(CN_UNSUPPORTED, "UCX does not work here: %s: %s", what, library().ucs_status_string(status));
 }
 
-}  // namespace
-
 ucp_context_h make_context() {
-  static const pid_t first = getpid();
-  if (first != getpid())
-    fail(CN_UNSUPPORTED, "UCX does not work in the child of a process that has used it before fork()");
   const Library& ucp = library();
   ucp_config_t* config = nullptr;
   check(ucp.ucp_config_read(nullptr, nullptr, &config), "its settings");
@@ -32,28 +29,42 @@ ucp_context_h make_context() {
   return context;
 }
 
-ucp_worker_h make_worker(ucp_context_h context, int* descriptor) {
+}  // namespace
+
+Worker::Worker() {
+  static const pid_t first = getpid();
+  if (first != getpid())
+    fail(CN_UNSUPPORTED, "UCX does not work in the child of a process that has used it before fork()");
+  try {
+    open();
+  } catch (...) {
+    close();
+    throw;
+  }
+}
+
+Worker::~Worker() { close(); }
+
+void Worker::open() {
   const Library& ucp = library();
+  context_ = make_context();
   ucp_worker_params_t parameters{};
   parameters.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
   parameters.thread_mode = UCS_THREAD_MODE_SERIALIZED;
-  ucp_worker_h worker = nullptr;
-  check(ucp.ucp_worker_create(context, &parameters, &worker), "a worker");
-  if (const ucs_status_t status = ucp.ucp_worker_get_efd(worker, descriptor); status != UCS_OK) {
-    ucp.ucp_worker_destroy(worker);
-    check(status, "the descriptor of a worker");
-  }
-  return worker;
-}
-
-std::string address_of(ucp_worker_h worker) {
-  const Library& ucp = library();
+  check(ucp.ucp_worker_create(context_, &parameters, &worker_), "a worker");
+  check(ucp.ucp_worker_get_efd(worker_, &descriptor_), "the descriptor of a worker");
   ucp_address_t* address = nullptr;
   size_t size = 0;
-  check(ucp.ucp_worker_get_address(worker, &address, &size), "the address of a worker");
-  std::string bytes(reinterpret_cast<const char*>(address), size);
-  ucp.ucp_worker_release_address(worker, address);
-  return bytes;
+  check(ucp.ucp_worker_get_address(worker_, &address, &size), "the address of a worker");
+  address_.assign(reinterpret_cast<const char*>(address), size);
+  ucp.ucp_worker_release_address(worker_, address);
+}
+
+void Worker::close() noexcept {
+  if (!context_) return;
+  const Library& ucp = library();
+  if (worker_) ucp.ucp_worker_destroy(worker_);
+  ucp.ucp_cleanup(context_);
 }
 
 }  // namespace commnet::ucx

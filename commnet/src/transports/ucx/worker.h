@@ -1,4 +1,4 @@
-// The objects of UCP that stand behind a transport.
+// The worker of UCP that does the work of an endpoint.
 #ifndef COMMNET_TRANSPORTS_UCX_WORKER_H_
 #define COMMNET_TRANSPORTS_UCX_WORKER_H_
 
@@ -8,11 +8,32 @@
 
 namespace commnet::ucx {
 
-// Both throw Error with CN_UNSUPPORTED if UCX cannot be used.
-ucp_context_h make_context();
-ucp_worker_h make_worker(ucp_context_h context, int* descriptor);
-// Returns the address by which others reach a worker. Throws Error.
-std::string address_of(ucp_worker_h worker);
+class Worker {
+ public:
+  // Throws Error with CN_UNSUPPORTED if UCX cannot be used.
+  Worker();
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  ucp_context_h context() const { return context_; }
+  ucp_worker_h handle() const { return worker_; }
+  // Readable when there is something to do, if it was armed.
+  int descriptor() const { return descriptor_; }
+  // By which others reach it.
+  const std::string& address() const { return address_; }
+  // Leaves all to the end of the process: UCX may still use memory of the program.
+  void abandon() { context_ = nullptr; }
+
+ private:
+  void open();
+  void close() noexcept;
+
+  ucp_context_h context_ = nullptr;
+  ucp_worker_h worker_ = nullptr;
+  int descriptor_ = -1;
+  std::string address_;
+};
 
 }  // namespace commnet::ucx
 

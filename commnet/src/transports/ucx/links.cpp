@@ -1,0 +1,102 @@
+#include "transports/ucx/links.h"
+
+#include <utility>
+
+#include "core/status.h"
+
+namespace commnet::ucx {
+
+namespace {
+
+// How many links one side may be ahead of the other: those of connections that ended while they began.
+constexpr uint32_t kMostSkipped = 64;
+
+}  // namespace
+
+uint32_t Links::usable(const std::string& address) const {
+  const auto remote = remotes_.find(address);
+  const Link* const last = remote == remotes_.end() ? nullptr : remote->second.last;
+  return last && last->is_usable() ? last->number : kNoLink;
+}
+
+uint32_t Links::next(const std::string& address) const {
+  const auto remote = remotes_.find(address);
+  return remote == remotes_.end() ? 0 : remote->second.next;
+}
+
+Link& Links::use(const std::string& address, uint32_t number, Connection& user) {
+  Remote& remote = remotes_[address];
+  Link* link = remote.last;
+  if (!link || link->number != number || !link->is_usable()) {
+    if (number < remote.next || number - remote.next > kMostSkipped) fail(CN_UNREACHABLE, "the link was closed");
+    // The other side has made these, and closed them.
+    while (remote.next < number) close(make(address, remote));
+    link = &make(address, remote);
+  }
+  try {
+    link->users.push_back(&user);
+  } catch (...) {
+    if (link->users.empty()) close(*link);
+    throw;
+  }
+  return *link;
+}
+
+Link& Links::make(const std::string& address, Remote& remote) {
+  Link& link = links_.emplace_back(*this, remote, remote.next);
+  ucp_ep_params_t parameters{};
+  parameters.field_mask =
+      UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLER | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
+  parameters.address = reinterpret_cast<const ucp_address_t*>(address.data());
+  parameters.err_mode = UCP_ERR_HANDLING_MODE_PEER;
+  parameters.err_handler.arg = &link;
+  parameters.err_handler.cb = [](void* own, ucp_ep_h, ucs_status_t status) {
+    auto& failed = *static_cast<Link*>(own);
+    failed.has_failed = true;
+    const Links& owner = failed.owner;
+    for (Connection* const user : failed.users) owner.failed_(*user, owner.ucp_.ucs_status_string(status));
+  };
+  ++remote.next;
+  if (const ucs_status_t status = ucp_.ucp_ep_create(worker_, &parameters, &link.endpoint); status != UCS_OK) {
+    links_.pop_back();
+    fail(CN_UNREACHABLE, "%s", ucp_.ucs_status_string(status));
+  }
+  remote.last = &link;
+  return link;
+}
+
+void Links::leave(Link& link, Connection& user) noexcept {
+  std::erase(link.users, &user);
+  if (link.users.empty()) close(link);
+}
+
+void Links::close(Link& link) noexcept {
+  if (!link.endpoint) return;
+  ucp_request_param_t parameters{};
+  parameters.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  parameters.flags = UCP_EP_CLOSE_FLAG_FORCE;
+  parameters.user_data = &link;
+  parameters.cb.send = [](void* request, ucs_status_t, void* own) {
+    auto& closed = *static_cast<Link*>(own);
+    closed.is_closing = false;
+    closed.owner.ucp_.ucp_request_free(request);
+  };
+  link.is_closing = true;
+  ++closed_;
+  void* const request = ucp_.ucp_ep_close_nbx(std::exchange(link.endpoint, nullptr), &parameters);
+  if (!UCS_PTR_IS_PTR(request)) link.is_closing = false;
+  for (Connection* const user : link.users) failed_(*user, ucp_.ucs_status_string(UCS_ERR_CANCELED));
+}
+
+bool Links::clean() noexcept {
+  if (closed_ == 0) return links_.empty();
+  std::erase_if(links_, [&](const Link& link) {
+    if (link.endpoint || link.is_closing || !link.users.empty()) return false;
+    if (link.remote.last == &link) link.remote.last = nullptr;
+    --closed_;
+    return true;
+  });
+  return links_.empty();
+}
+
+}  // namespace commnet::ucx
