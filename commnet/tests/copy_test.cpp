@@ -45,7 +45,7 @@ class Child {
       const ssize_t size = read(ends[0], address.data(), address.size());
       address.resize(size > 0 ? static_cast<size_t>(size) : 0);
       {
-        const EndpointHandle endpoint = make_endpoint("child", "sockets");
+        const EndpointHandle endpoint = make_endpoint("child", "shared");
         work(endpoint.get(), address);
       }
       _exit(testing::Test::HasFailure() ? 1 : 0);
@@ -135,7 +135,7 @@ TEST(Copy, NothingIsReadOnceMemoryIsReleased) {
     }
     inbox.next<int>();
   });
-  const EndpointHandle own = make_endpoint("own", "sockets");
+  const EndpointHandle own = make_endpoint("own", "shared");
   Inbox inbox(own.get());
   child.tell(cn_endpoint_address(own.get()));
   inbox.next<int>();
@@ -176,7 +176,7 @@ TEST(Copy, NothingIsReadOfAWriteThatWasCancelled) {
     }
     inbox.next<int>();
   });
-  const EndpointHandle own = make_endpoint("own", "sockets");
+  const EndpointHandle own = make_endpoint("own", "shared");
   Inbox inbox(own.get());
   child.tell(cn_endpoint_address(own.get()));
   std::vector<char> bytes(kSize);
@@ -260,7 +260,7 @@ TEST(Copy, OtherCopiesGoOnAfterARevocation) {
     tell(peer, kGo, 0);
     inbox.next<int>();
   });
-  const EndpointHandle own = make_endpoint("own", "sockets");
+  const EndpointHandle own = make_endpoint("own", "shared");
   Inbox inbox(own.get());
   child.tell(cn_endpoint_address(own.get()));
   inbox.next<int>();
@@ -281,7 +281,7 @@ TEST(Copy, TheEndOfAProcessIsThatOfItsPeer) {
       tell(peer, kToken, token);
       for (;;) pause();
     });
-    const EndpointHandle own = make_endpoint("own", "sockets");
+    const EndpointHandle own = make_endpoint("own", "shared");
     Inbox inbox(own.get());
     child.tell(cn_endpoint_address(own.get()));
     const auto token = inbox.next<cn_token>();
@@ -320,7 +320,7 @@ TEST(Copy, WhatIsNoLongerPermittedTravelsInFrames) {
     cn_memory_release(memory);
   };
   Child child(refuses);
-  const EndpointHandle own = make_endpoint("own", "sockets");
+  const EndpointHandle own = make_endpoint("own", "shared");
   Inbox inbox(own.get());
   child.tell(cn_endpoint_address(own.get()));
   const auto writable = inbox.next<cn_token>();

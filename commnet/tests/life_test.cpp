@@ -35,15 +35,10 @@ size_t resident_pages() {
   return resident;
 }
 
-std::string transport_name(const std::string& param) { return param == "memory" ? "memory" : "sockets"; }
-
 class Life : public testing::TestWithParam<const char*> {
  protected:
   static EndpointHandle make(const std::string& name, const std::function<void(cn_endpoint_options&)>& change = {}) {
-    return make_endpoint(name, transport_name(GetParam()), [&](cn_endpoint_options& options) {
-      if (std::string(GetParam()) == "tcp") options.listen = "tcp://127.0.0.1:0";
-      if (change) change(options);
-    });
+    return make_endpoint(name, GetParam(), change);
   }
 };
 
@@ -424,7 +419,7 @@ TEST_P(Life, SixtyFourEndpointsAllConnected) {
   EXPECT_TRUE(soon([&] { return arrived == operations.size(); })) << arrived << " of " << operations.size();
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, Life, testing::Values("memory", "unix", "tcp"),
+INSTANTIATE_TEST_SUITE_P(Transports, Life, testing::Values("memory", "shared", "unix", "tcp"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -54,12 +54,8 @@ class Exchange {
   }
 
  private:
-  static bool is_of_sockets(const std::string& transport) { return transport == "unix" || transport == "tcp"; }
   static EndpointHandle make(const std::string& name, const std::string& transport) {
-    return make_endpoint(name, is_of_sockets(transport) ? "sockets" : transport, [&](cn_endpoint_options& options) {
-      if (transport == "tcp") options.listen = "tcp://127.0.0.1:0";
-      options.peer_timeout_ms = 500;
-    });
+    return make_endpoint(name, transport, [](cn_endpoint_options& options) { options.peer_timeout_ms = 500; });
   }
 
   static void echo(void*, cn_message* message) {
@@ -151,7 +147,7 @@ TEST_P(OutOfMemory, EndpointsAreCreatedOrNot) {
     cn_endpoint_options options{};
     options.struct_size = sizeof options;
     options.name = "a name that is longer than a short text";
-    options.transports = transport == "memory" ? "memory" : "sockets";
+    options.transports = transport == "memory" || transport == "shared" ? transport.c_str() : "sockets";
     if (transport == "tcp") options.listen = "tcp://127.0.0.1:0";
     cn_endpoint* endpoint = nullptr;
     fail_allocations(first, 1);
@@ -162,7 +158,7 @@ TEST_P(OutOfMemory, EndpointsAreCreatedOrNot) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, OutOfMemory, testing::Values("memory", "unix", "tcp", "ucx"),
+INSTANTIATE_TEST_SUITE_P(Transports, OutOfMemory, testing::Values("memory", "shared", "unix", "tcp", "ucx"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -44,11 +44,7 @@ uint64_t random_size(std::mt19937_64& random) {
 class Order : public testing::TestWithParam<const char*> {};
 
 TEST_P(Order, NothingIsLostOrOvertaken) {
-  const auto listen = [](cn_endpoint_options& options) {
-    if (std::string(GetParam()) == "tcp") options.listen = "tcp://127.0.0.1:0";
-  };
-  const char* const transport = std::string(GetParam()) == "memory" ? "memory" : "sockets";
-  const EndpointHandle a = make_endpoint("a", transport, listen), b = make_endpoint("b", transport, listen);
+  const EndpointHandle a = make_endpoint("a", GetParam()), b = make_endpoint("b", GetParam());
   cn_peer* const to_b = connect(a.get(), cn_endpoint_address(b.get()));
   ASSERT_NE(to_b, nullptr);
   Received received;
@@ -76,7 +72,7 @@ TEST_P(Order, NothingIsLostOrOvertaken) {
   EXPECT_EQ(received.wrong, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, Order, testing::Values("memory", "unix", "tcp"),
+INSTANTIATE_TEST_SUITE_P(Transports, Order, testing::Values("memory", "shared", "unix", "tcp"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

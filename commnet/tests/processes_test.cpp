@@ -16,16 +16,14 @@ namespace {
 class Child {
  public:
   // Must be called before this process has endpoints.
-  explicit Child(const std::string& name, const char* listen) {
+  explicit Child(const std::string& name, const char* way) {
     int ends[2];
     if (pipe(ends) != 0) return;
     process_ = fork();
     if (process_ == 0) {
       close(ends[0]);
-      cn_endpoint* endpoint = make_endpoint(name, "sockets", [&](auto& options) {
-                                options.listen = listen;
-                                options.peer_timeout_ms = 1000;
-                              }).release();
+      cn_endpoint* endpoint =
+          make_endpoint(name, way, [&](auto& options) { options.peer_timeout_ms = 1000; }).release();
       const auto echo = [](void*, cn_message* message) {
         cn_call call{};
         call.struct_size = sizeof call;
@@ -62,13 +60,9 @@ class Child {
 class Processes : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    const char* const listen = std::string(GetParam()) == "tcp" ? "tcp://127.0.0.1:0" : "";
-    lost = std::make_unique<Child>("lost", listen);
-    other = std::make_unique<Child>("other", listen);
-    a = make_endpoint("a", "sockets", [&](auto& options) {
-      options.listen = listen;
-      options.peer_timeout_ms = 1000;
-    });
+    lost = std::make_unique<Child>("lost", GetParam());
+    other = std::make_unique<Child>("other", GetParam());
+    a = make_endpoint("a", GetParam(), [&](auto& options) { options.peer_timeout_ms = 1000; });
     const auto count = [](void* user, cn_message*) { ++*static_cast<std::atomic<int>*>(user); };
     ASSERT_EQ(cn_set_handler(a.get(), 1, count, &answers), CN_OK);
     to_lost = connect(a.get(), lost->address().c_str());
@@ -161,7 +155,7 @@ TEST_P(Processes, TheChildOfAForkHasNoEndpoint) {
       cn_queue_release(queue);
       cn_endpoint_close(a.get());
       // A child may have endpoints of its own.
-      const EndpointHandle own = make_endpoint("own", "sockets");
+      const EndpointHandle own = make_endpoint("own", GetParam());
       const bool works = connect(own.get(), other->address().c_str()) != nullptr;
       _exit(is_right && works ? 0 : 3);
     }
@@ -178,7 +172,7 @@ TEST_P(Processes, TheChildOfAForkHasNoEndpoint) {
   cn_queue_release(queue);
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, Processes, testing::Values("unix", "tcp"),
+INSTANTIATE_TEST_SUITE_P(Transports, Processes, testing::Values("shared", "unix", "tcp"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

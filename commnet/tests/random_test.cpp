@@ -150,13 +150,11 @@ class World {
 
   void open(size_t i) {
     Node& node = *nodes_[i];
-    node.endpoint =
-        make_endpoint("e" + std::to_string(i), kind_ == "memory" ? "memory" : "sockets", [&](auto& options) {
-          if (kind_ == "tcp") options.listen = "tcp://127.0.0.1:0";
-          options.receive_window = 1 << (10 + random_() % 14);
-          options.streams = 1 + random_() % 4;
-          options.busy_poll_us = random_() % 4 == 0 ? 50 : 0;
-        });
+    node.endpoint = make_endpoint("e" + std::to_string(i), kind_, [&](auto& options) {
+      options.receive_window = 1 << (10 + random_() % 14);
+      options.streams = 1 + random_() % 4;
+      options.busy_poll_us = random_() % 4 == 0 ? 50 : 0;
+    });
     ASSERT_EQ(cn_set_handler(node.endpoint.get(), 1, Inbox::take, &node.inbox), CN_OK);
     ASSERT_EQ(cn_queue_create(node.endpoint.get(), &node.queue), CN_OK);
     if (node.cells.empty())
@@ -341,7 +339,7 @@ TEST_P(Random, SchedulesFollowTheModel) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, Random, testing::Values("memory", "unix", "tcp"),
+INSTANTIATE_TEST_SUITE_P(Transports, Random, testing::Values("memory", "shared", "unix", "tcp"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -31,14 +31,17 @@ struct EndpointCloser {
 };
 using EndpointHandle = std::unique_ptr<cn_endpoint, EndpointCloser>;
 
-inline EndpointHandle make_endpoint(const std::string& name, const std::string& transport,
+// Makes an endpoint with a transport, or with sockets of a kind: "tcp" or "unix".
+inline EndpointHandle make_endpoint(const std::string& name, const std::string& way,
                                     const std::function<void(cn_endpoint_options&)>& change = {}) {
+  const std::string transport = way == "tcp" || way == "unix" ? "sockets" : way;
   cn_endpoint_options options{};
   options.struct_size = sizeof options;
   options.name = name.c_str();
   options.transports = transport.c_str();
   options.secret = "a secret";
   options.secret_size = 8;
+  if (way == "tcp") options.listen = "tcp://127.0.0.1:0";
   if (change) change(options);
   cn_endpoint* endpoint = nullptr;
   EXPECT_EQ(cn_endpoint_create(&options, &endpoint), CN_OK) << cn_error();

@@ -19,13 +19,30 @@
 extern "C" {
 #endif
 
-enum { CN_TRANSPORT_VERSION = 2, CN_FRAME_HEADER = 48 };
+enum { CN_TRANSPORT_VERSION = 3, CN_FRAME_HEADER = 48, CN_LARGEST_KEY = 256 };
 
 /* The endpoint as a transport sees it, a transport opened for it, and one connection as each side sees it. */
 typedef struct cn_host_endpoint cn_host_endpoint;
 typedef struct cn_host_connection cn_host_connection;
 typedef struct cn_transport cn_transport;
 typedef struct cn_connection cn_connection;
+/* Memory of the other side of a connection. */
+typedef struct cn_remote cn_remote;
+
+/* Memory of this process that others may access. */
+typedef struct cn_region {
+  uint64_t id; /* no other region of the endpoint has it, also later */
+  void* data;
+  uint64_t size;
+  int file; /* -1, or the file of a memory of cn_memory_alloc(), which it holds from its beginning on */
+} cn_region;
+
+/* What the other side of a connection needs to access a region; the library sends it there. */
+typedef struct cn_grant {
+  uint64_t number;
+  uint32_t size; /* of the key */
+  uint8_t key[CN_LARGEST_KEY];
+} cn_grant;
 
 /* What the library does for transports. */
 typedef struct cn_transport_host {
@@ -55,6 +72,8 @@ typedef struct cn_transport_host {
   /* Says that bytes have arrived of a frame that is not complete: over a slow network, a frame may take longer than
    * the time after which a silent peer is lost. */
   void (*heard)(cn_host_connection* connection);
+  /* Says how a get() or a put() has ended that goes on after it has returned. */
+  void (*moved)(cn_host_connection* connection, uint64_t cookie, cn_status status, const char* text);
 } cn_transport_host;
 
 /* What a transport gets when it is opened. */
@@ -104,21 +123,39 @@ typedef struct cn_transport_table {
   /* Returns whether frames were taken that have not been sent. */
   bool (*has_unsent)(cn_connection* connection);
 
-  /* (optional, all four or none) For processes that can read each other's memory; default: all data travels in frames.
-   * reaches_memory() says whether this is so for a connection. grant() returns what allows the other side to copy from
-   * this process now, which the library sends there. revoke() makes all grants of a connection invalid, and waits until
-   * the other side does not copy any more; it returns false if that does not stop in time, and the library then closes
-   * the connection. pull() copies some hundred kilobytes from an address of the other process, with a grant of it. It
-   * returns CN_CANCELLED, without having copied, if the grant was revoked; CN_UNSUPPORTED if the system no longer
-   * permits it: the bytes then travel in frames; CN_PEER_LOST if the process has ended. */
+  /* (optional, all or none) For connections whose sides access each other's memory without asking; default: all data
+   * travels in frames. reaches_memory() says whether this is so for a connection.
+   *
+   * expose() allows the other side to access a region, and sets *grant. CN_UNSUPPORTED: not this region, whose data
+   * travels in frames. revoke() ends all that was allowed on a connection, and waits until the other side does not
+   * access anything any more; it returns false if that takes too long, and the library then closes the connection.
+   * forget() says that a region is no longer registered; nobody is allowed to access it then. */
   bool (*reaches_memory)(cn_connection* connection);
-  uint64_t (*grant)(cn_connection* connection);
+  cn_status (*expose)(cn_connection* connection, const cn_region* region, cn_grant* grant);
   bool (*revoke)(cn_connection* connection);
-  cn_status (*pull)(cn_connection* connection, void* destination, uint64_t remote, uint64_t size, uint64_t grant);
+  void (*forget)(cn_transport* transport, uint64_t region);
+  /* open_remote() prepares to access a region of the other side, of `size` bytes. What it sets is freed by
+   * close_remote(), which comes before disconnect(); copies that go on end as they would.
+   *
+   * get() copies bytes from the region at an offset, put() copies bytes to it. They set *size to how many bytes they
+   * have copied, which may be fewer than were wanted, but not 0; a transport that copies by itself copies no more than
+   * some hundred kilobytes at a time. Or they set *size to how many bytes will be copied, and *goes_on; moved()
+   * follows. Until then, they use the memory of this side as send() uses a payload with a cookie. CN_CANCELLED says
+   * that the grant was revoked, CN_UNSUPPORTED that the region can no longer be reached, and data has to travel in
+   * frames, CN_PEER_LOST that the connection has broken. */
+  cn_status (*open_remote)(cn_connection* connection, const cn_grant* grant, uint64_t size, cn_remote** remote);
+  void (*close_remote)(cn_connection* connection, cn_remote* remote);
+  cn_status (*get)(cn_connection* connection, cn_remote* remote, uint64_t offset, void* to, uint64_t* size,
+                   uint64_t cookie, bool* goes_on);
+  cn_status (*put)(cn_connection* connection, cn_remote* remote, uint64_t offset, const void* from, uint64_t* size,
+                   uint64_t cookie, bool* goes_on);
   /* (optional) Stops to receive frames of a connection, or goes on. Bytes stay with the system, so that the other side
    * has to wait. Called while the other side asks for things but does not read the answers. Default: the connection is
    * closed. */
   void (*pause)(cn_connection* connection, bool pauses);
+  /* (optional) Prepares for the endpoint's sleep: the descriptor becomes readable once there is something to do, until
+   * the next progress(). Returns false if there is something already. Default: the descriptor always tells. */
+  bool (*rest)(cn_transport* transport);
 } cn_transport_table;
 
 /* Makes a transport available to endpoints that are created later. The table must live as long as the process. */

@@ -62,18 +62,13 @@ void Connection::pause(bool pauses) noexcept {
   if (handle_ && !is_closed() && can_pause()) table_.pause(handle_, pauses);
 }
 
-uint64_t Connection::grant() {
-  has_granted_ = true;
-  return table_.grant(handle_);
-}
-
 void Connection::revoke() noexcept {
   if (!has_granted_ || !handle_) return;
   has_granted_ = false;
   if (table_.revoke(handle_) || is_closed()) return;
   has_failed_ = true;
   failure_ = CN_PEER_LOST;
-  keep_text(failure_text_, "it does not stop to copy memory that is no longer its to read");
+  keep_text(failure_text_, "it does not stop to access memory that is no longer its to use");
   if (peer_) endpoint_.note_work(*peer_);
   endpoint_.wake();
 }
@@ -166,6 +161,10 @@ void Connection::writable() {
 
 void Connection::sent(uint64_t cookie) noexcept {
   if (peer_ && !is_closed()) peer_->sent(cookie);
+}
+
+void Connection::moved(uint64_t cookie, cn_status status, const char* text) noexcept {
+  if (peer_ && !is_closed()) peer_->moved(cookie, status, text);
 }
 
 void Connection::broken(cn_status status, const char* text) noexcept { close(status, text); }

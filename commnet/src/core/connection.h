@@ -71,6 +71,7 @@ class Connection {
   void heard();
   void writable();
   void sent(uint64_t cookie) noexcept;
+  void moved(uint64_t cookie, cn_status status, const char* text) noexcept;
   void broken(cn_status status, const char* text) noexcept;
 
   // Sends a frame of which the payload is copied, or used until sent(cookie).
@@ -80,12 +81,23 @@ class Connection {
   bool can_pause() const { return table_.pause != nullptr; }
   // Stops or goes on to receive frames.
   void pause(bool pauses) noexcept;
-  // Copies between the memories of the two processes, see the table.
+  // Access to each other's memory, see the table.
   bool reaches_memory() const { return table_.reaches_memory && table_.reaches_memory(handle_); }
-  uint64_t grant();
+  cn_status expose(const cn_region& region, cn_grant* grant) {
+    has_granted_ = true;
+    return table_.expose(handle_, &region, grant);
+  }
   void revoke() noexcept;
-  cn_status pull(void* destination, uint64_t remote, uint64_t size, uint64_t grant) const {
-    return table_.pull(handle_, destination, remote, size, grant);
+  cn_status open_remote(const cn_grant& grant, uint64_t size, cn_remote** remote) const {
+    return table_.open_remote(handle_, &grant, size, remote);
+  }
+  void close_remote(cn_remote* remote) const { table_.close_remote(handle_, remote); }
+  cn_status get(cn_remote* remote, uint64_t offset, void* to, uint64_t* size, uint64_t cookie, bool* goes_on) const {
+    return table_.get(handle_, remote, offset, to, size, cookie, goes_on);
+  }
+  cn_status put(cn_remote* remote, uint64_t offset, const void* from, uint64_t* size, uint64_t cookie,
+                bool* goes_on) const {
+    return table_.put(handle_, remote, offset, from, size, cookie, goes_on);
   }
   bool has_unsent() const { return !is_closed() && !has_failed_ && handle_ && table_.has_unsent(handle_); }
   // Stops the use of a range of memory. A payload that arrives there is lost.

@@ -47,6 +47,7 @@ void Endpoint::open_transports() {
   poller_.add(wake_signal_.number(), EPOLLIN);
   work_or_event_.add(poller_.number(), EPOLLIN);
   work_or_event_.add(event_signal_.number(), EPOLLIN);
+  work_or_event_.add(stays_awake_.number(), EPOLLIN);
   const std::vector<const cn_transport_table*> tables = chosen_transports(settings_.transports);
   const std::string listen = numbered_listen(tables);
   const cn_transport_settings settings{sizeof settings, settings_.name.c_str(), listen.c_str(),
@@ -60,8 +61,8 @@ void Endpoint::open_transports() {
     // Without a list, what this machine lacks is left out.
     if (status == CN_UNSUPPORTED && settings_.transports.empty()) continue;
     if (status != CN_OK) throw Error(status, std::string(table->name) + ": " + cn_error());
-    transports_.push_back({table, handle});
-    if (const int descriptor = table->descriptor(handle); descriptor >= 0) poller_.add(descriptor, EPOLLIN);
+    transports_.push_back({table, handle, table->descriptor(handle)});
+    if (const int descriptor = transports_.back().descriptor; descriptor >= 0) poller_.add(descriptor, EPOLLIN);
     const std::string own = table->address(handle);
     if (!own.empty()) urls += (urls.empty() ? "" : ",") + own;
   }
@@ -169,6 +170,7 @@ void Endpoint::begin(const OperationPointer& operation) {
   if (operation->deadline != Clock::time_point::max()) {
     deadlines_.emplace(operation->deadline, operation);
     if (operation->deadline < timers_at_) wake();
+    check_timers_at(operation->deadline);
   }
   if (operation->queue) operation->queue->add(operation);
 }
@@ -238,6 +240,8 @@ void Endpoint::release_memory(const std::shared_ptr<const Memory>& memory) {
   memories_.remove(memory->id);
   for (auto& [name, peer] : peers_)
     if (peer->is_connected()) peer->forget_memory(*memory);
+  for (const Transport& transport : transports_)
+    if (transport.table->forget) transport.table->forget(transport.handle, memory->id);
   after_call(lock);
 }
 

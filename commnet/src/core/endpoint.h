@@ -118,8 +118,11 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   // Has the lives of peers checked at a time, or before.
   void check_lives_at(Clock::time_point time) {
     peers_at_ = std::min(peers_at_, time);
-    timers_at_ = std::min(timers_at_, time);
+    check_timers_at(time);
   }
+  void check_timers_at(Clock::time_point time) { timers_at_ = std::min(timers_at_, time); }
+  // Returns the time at which the present turn of work has begun: for what need not be exact.
+  Clock::time_point now() const { return now_; }
   // Returns whether frames are to wait until work() sends them together: while calls follow each other fast.
   bool leaves_flushes();
   Connection* accepted(cn_transport* transport, cn_connection* handle) noexcept;
@@ -135,6 +138,8 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   struct Transport {
     const cn_transport_table* table;
     cn_transport* handle;
+    int descriptor;
+    bool is_ready = true;  // it has said that there is something to do
   };
   // An operation that waits until a host is found.
   struct LookingUp {
@@ -195,8 +200,14 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   size_t trim_unclaimed(const Peer* leaving) noexcept;
   // Works once: waits until `until` for something to do, without the lock. Returns whether anything was done.
   bool work(Lock& lock, Clock::time_point until) noexcept;
+  // Does what is to be done when there is no work.
+  void idle(Lock& lock, Clock::time_point until);
   void sleep(Lock& lock, Clock::duration longest);
+  void note_ready(std::span<const epoll_event> events);
+  void note_all_ready();
+  bool may_sleep();
   bool run_transports(bool* lacks_memory) noexcept;
+  bool rest_transports() noexcept;
   Clock::time_point run_timers() noexcept;
   void run_ready(Lock& lock) noexcept;
   void after_call(Lock& lock);
@@ -237,7 +248,11 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   uint64_t callback_count_ = 0;
   bool is_working_ = false;  // a thread is in work()
   std::thread::id worker_;
+  Clock::time_point now_ = Clock::now();  // when the present turn of work has begun
   Clock::time_point last_work_, timers_at_, peers_at_, last_flush_;
+  Signal stays_awake_;  // for an event loop outside: it is to look for work again
+  bool is_kept_awake_ = false;
+  unsigned idle_turns_ = 0;
 
   std::list<std::unique_ptr<Connection>> connections_, graves_;
   std::map<std::string, std::unique_ptr<Peer>> peers_;

@@ -97,7 +97,7 @@ void Endpoint::look_up(LookingUp& looking_up) {
   looking_up.lookup = Lookup::begin(looking_up.url, wake);
   // Otherwise, when others have ended.
   const Clock::time_point next = looking_up.lookup ? looking_up.gives_up : Clock::now() + kAgain;
-  timers_at_ = std::min(timers_at_, next);
+  check_timers_at(next);
   this->wake();
 }
 
@@ -146,7 +146,7 @@ bool Endpoint::begin_connection(const Transport& transport, const std::string& u
 }
 
 void Endpoint::add_streams(Peer& peer, const Connection& first) {
-  if (!first.table().has_streams || first.reaches_memory()) return;
+  if (!first.table().has_streams) return;
   for (uint32_t stream = 1; stream < settings_.streams; ++stream)
     begin_connection(*static_cast<const Transport*>(first.transport()), first.url(), nullptr, stream, peer.link());
 }
@@ -165,6 +165,7 @@ void Endpoint::await(Peer& peer, const OperationPointer& operation) {
   if (operation->gives_up == Clock::time_point::max()) operation->gives_up = now + settings_.peer_timeout;
   if (now >= operation->gives_up) return finish(operation, CN_UNREACHABLE, operation->why);
   awaiting_.push_back({&peer, operation, now + kAgain});
+  check_timers_at(now + kAgain);
 }
 
 bool Endpoint::connects_to(const std::string& name) const {

@@ -11,6 +11,7 @@ void Endpoint::finish(const OperationPointer& operation, cn_status status, std::
   if (operation->has_result) return;
   operation->has_result = true;
   operation->status = status;
+  operation->remote = nullptr;
   keep_text(operation->text, text);
   if (operation->deadline != Clock::time_point::max()) {
     const auto [first, last] = deadlines_.equal_range(operation->deadline);

@@ -18,6 +18,9 @@ constexpr Clock::duration kRest = std::chrono::milliseconds(1);
 constexpr Clock::duration kRoom = std::chrono::microseconds(100);
 // Frames of calls that follow each other faster than this are sent together.
 constexpr Clock::duration kBurst = std::chrono::microseconds(5);
+// How many descriptors are looked at together, and how often while this endpoint looks for work all the time.
+constexpr size_t kEvents = 16;
+constexpr unsigned kLooks = 16;
 // No struct of a later version has more bytes than this.
 constexpr uint32_t kLargestStruct = 4096;
 
@@ -45,12 +48,15 @@ bool Endpoint::leaves_flushes() {
 
 bool Endpoint::run_transports(bool* lacks_memory) noexcept {
   bool did = false;
-  for (const Transport& transport : transports_) {
+  for (Transport& transport : transports_) {
+    // One that has to prepare for a sleep says nothing while there is none.
+    if (!transport.is_ready && !transport.table->rest) continue;
     try {
-      did |= transport.table->progress(transport.handle);
+      transport.is_ready = transport.table->progress(transport.handle);
     } catch (...) {
-      *lacks_memory = did = true;  // it is called again
+      *lacks_memory = transport.is_ready = true;  // it is called again
     }
+    did |= transport.is_ready;
   }
   while (!working_.empty()) {
     turn_.swap(working_);
@@ -68,8 +74,16 @@ bool Endpoint::run_transports(bool* lacks_memory) noexcept {
   return did;
 }
 
+// Returns whether the poller tells when there is something to do.
+bool Endpoint::rest_transports() noexcept {
+  bool may_sleep = true;
+  for (const Transport& transport : transports_)
+    if (transport.table->rest) may_sleep &= transport.table->rest(transport.handle);
+  return may_sleep;
+}
+
 Clock::time_point Endpoint::run_timers() noexcept {
-  const Clock::time_point now = Clock::now();
+  const Clock::time_point now = now_;
   while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
     const OperationPointer operation = deadlines_.begin()->second.lock();
     deadlines_.erase(deadlines_.begin());
@@ -136,12 +150,46 @@ void Endpoint::run_ready(Lock& lock) noexcept {
   }
 }
 
+void Endpoint::note_ready(std::span<const epoll_event> events) {
+  for (const epoll_event& event : events)
+    for (Transport& transport : transports_) transport.is_ready |= transport.descriptor == event.data.fd;
+}
+
+void Endpoint::note_all_ready() {
+  for (Transport& transport : transports_) transport.is_ready = true;
+}
+
+// Returns whether this endpoint, or an event loop outside, may sleep until the poller tells.
+bool Endpoint::may_sleep() {
+  const bool looks_on = now_ - last_work_ < settings_.busy_poll || !rest_transports();
+  if (settings_.is_manual && std::exchange(is_kept_awake_, looks_on) != looks_on) {
+    if (looks_on)
+      stays_awake_.raise();
+    else
+      stays_awake_.lower();
+  }
+  return !looks_on;
+}
+
+void Endpoint::idle(Lock& lock, Clock::time_point until) {
+  const Clock::duration longest = std::min(until, timers_at_) - now_;
+  const bool sleeps = may_sleep();
+  if (sleeps && longest > Clock::duration::zero()) return sleep(lock, longest);
+  epoll_event events[kEvents];
+  if (sleeps || ++idle_turns_ % kLooks == 0) note_ready(poller_.ready(events));
+  // Others have their turn at the lock.
+  lock.unlock();
+  lock.lock();
+}
+
 void Endpoint::sleep(Lock& lock, Clock::duration longest) {
+  epoll_event events[kEvents];
   is_sleeping_ = true;
   lock.unlock();
-  poller_.wait(longest);
+  const std::span<const epoll_event> ready = poller_.wait(events, longest);
   lock.lock();
   is_sleeping_ = false;
+  note_ready(ready);
 }
 
 bool Endpoint::work(Lock& lock, Clock::time_point until) noexcept {
@@ -153,27 +201,24 @@ bool Endpoint::work(Lock& lock, Clock::time_point until) noexcept {
   if (is_closing_) return true;
   is_working_ = true;
   worker_ = std::this_thread::get_id();
-  if (is_awake_) lower_wake_signal();
+  now_ = Clock::now();
+  if (is_awake_) {
+    lower_wake_signal();
+    note_all_ready();
+    timers_at_ = now_;
+  }
   // What peers have said is heard before they are found silent.
   bool lacks_memory = false;
   bool did = run_transports(&lacks_memory);
-  timers_at_ = run_timers();
+  if (timers_at_ <= now_) timers_at_ = run_timers();
   clear_graves();
   did |= !ready_.empty();
   run_ready(lock);
   if (lacks_memory) changed_.wait_for(lock, kRest);
-  const Clock::time_point now = Clock::now();
-  if (did) last_work_ = now;
-  if (!did && working_.empty() && ready_.empty()) {
-    const Clock::duration pause = std::min(until, timers_at_) - now;
-    if (now - last_work_ < settings_.busy_poll || pause <= Clock::duration::zero()) {
-      // Others have their turn at the lock.
-      lock.unlock();
-      lock.lock();
-    } else {
-      sleep(lock, pause);
-    }
-  }
+  if (did)
+    last_work_ = now_;
+  else if (working_.empty() && ready_.empty())
+    idle(lock, until);
   is_working_ = false;
   worker_ = {};
   if (settings_.is_manual) changed_.notify_all();  // another thread may wait for its turn to work
@@ -203,7 +248,9 @@ void Endpoint::progress(int64_t timeout_ms) {
   refuse_callbacks();
   const Clock::time_point until = time_after(timeout_ms);
   do {
-    if (work(lock, until)) return;
+    if (!work(lock, until)) continue;
+    may_sleep();
+    return;
   } while (!is_closing_ && Clock::now() < until);
 }
 

@@ -36,7 +36,7 @@ std::thread start_without_signals(std::function<void()> body) {
 }
 
 void Endpoint::begin_callbacks() noexcept {
-  callbacks_begin_ = Clock::now();
+  callbacks_begin_ = now_;
   ++callback_count_;
   // Who makes progress by hand has said when it is made.
   if (has_relief_ || settings_.is_manual || is_closing_) return;
@@ -61,11 +61,15 @@ void Endpoint::run_relief() {
       continue;
     }
     bool lacks_memory = false;
+    now_ = Clock::now();
+    note_all_ready();
     run_transports(&lacks_memory);
     timers_at_ = run_timers();
     clear_graves();
+    if (!rest_transports()) continue;
     lock.unlock();
-    poller_.wait(kPause);
+    epoll_event event;
+    poller_.wait({&event, 1}, kPause);
     lock.lock();
   }
   has_relief_ = false;

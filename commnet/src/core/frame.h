@@ -5,6 +5,7 @@
 #include <commnet/transport.h>
 
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 
 #include "core/secure.h"
@@ -13,15 +14,13 @@ namespace commnet {
 
 static_assert(std::endian::native == std::endian::little, "headers are sent as they are in memory");
 
-constexpr uint32_t kProtocolVersion = 2;
+constexpr uint32_t kProtocolVersion = 3;
 // Payloads of reads, writes and messages are cut into pieces of this size, so that none holds up others for long.
 constexpr uint64_t kPiece = 1 << 20;
 // The longest payload of any other frame, such as the names and texts in it.
 constexpr uint64_t kLongestControl = 4096;
 // Up to this size, what is written goes along with the request.
 constexpr uint64_t kEager = 16 << 10;
-// From this size on, bytes are copied from the memory of the other process, where that is possible.
-constexpr uint64_t kPulled = 64 << 10;
 
 enum class FrameType : uint8_t {
   // The handshake, see connection.h.
@@ -39,11 +38,12 @@ enum class FrameType : uint8_t {
   // Asks to write, and a piece of what is to be written.
   kWrite,
   kWritePiece,
-  // How the operation `id` has ended; the payload is a text. With kGoOn: a write may send its pieces, a read may copy
-  // its bytes from the address `offset` with the grant `total`, and says so by kPulled. With kAgain: the grant of a
-  // write was revoked after its first `offset` bytes were copied, and it asks anew for the others.
+  // How the operation or the question `id` has ended; the payload is a text. With kGoOn: a write may send its pieces.
   kResult,
-  kPulled,
+  // Asks, by the number `id`, for what it takes to access the memory of a token, which is the payload, without asking
+  // again; and the answer: an Opened.
+  kOpen,
+  kOpened,
   // Takes back the operation `id`.
   kCancel,
   // Says that the endpoint lives, and that it wants to hear something every `total` milliseconds.
@@ -75,7 +75,8 @@ struct Welcome {
   Proof proof;  // zero in what it covers, and for those who do not know the secret
 };
 
-constexpr uint8_t kGoOn = 1, kAgain = 2;  // flags of kResult
+constexpr uint8_t kGoOn = 1;      // a flag of kResult
+constexpr uint8_t kInFrames = 1;  // of kOpened: the memory cannot be accessed from outside
 
 // Little-endian, without padding.
 struct Frame {
@@ -90,14 +91,21 @@ struct Frame {
 };
 static_assert(sizeof(Frame) == CN_FRAME_HEADER);
 
-// The payload of kRead and kWrite: `size` bytes at `offset` of the memory of the token. `address` is that of the source
-// in the process that asks, if the other one reaches its memory, and not 0 for reads if it reaches the other's. `grant`
-// allows to copy from there.
+// The payload of kRead and kWrite: `size` bytes at `offset` of the memory of the token.
 struct Request {
   cn_token token;
-  uint64_t offset, size, address, grant;
+  uint64_t offset, size;
 };
-static_assert(sizeof(Request) == 96);
+static_assert(sizeof(Request) == 80);
+
+// The payload of kOpened: what the memory of the token is, and the grant, of which only the bytes that the key has are
+// sent.
+struct Opened {
+  uint64_t size;
+  uint64_t rights;
+  cn_grant grant;
+};
+constexpr size_t kOpenedHead = offsetof(Opened, grant) + offsetof(cn_grant, key);
 
 }  // namespace commnet
 

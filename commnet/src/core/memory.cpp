@@ -30,7 +30,7 @@ Content content_of(const cn_token& token) {
 
 }  // namespace
 
-std::shared_ptr<const Memory> MemoryTable::add(void* data, uint64_t size, uint32_t rights) {
+std::shared_ptr<const Memory> MemoryTable::add(void* data, uint64_t size, uint32_t rights, int file) {
   if (rights == 0 || (rights & ~kAllRights) != 0)
     fail(CN_INVALID_ARGUMENT, "rights must be CN_READ, CN_WRITE or both, got %u", rights);
   if (data == nullptr && size > 0) fail(CN_INVALID_ARGUMENT, "data is NULL");
@@ -41,7 +41,7 @@ std::shared_ptr<const Memory> MemoryTable::add(void* data, uint64_t size, uint32
     free_.push_back(static_cast<uint32_t>(memories_.size() - 1));
   }
   const uint64_t id = ++count_ << 32 | free_.back();
-  auto memory = std::make_shared<Memory>(Memory{id, static_cast<char*>(data), size, rights, {}});
+  auto memory = std::make_shared<Memory>(Memory{id, static_cast<char*>(data), size, rights, file, {}});
   for (auto& key : memory->keys) fill_randomly(key);
   memories_[free_.back()] = memory;
   free_.pop_back();
@@ -55,8 +55,7 @@ void MemoryTable::remove(uint64_t id) {
   memories_[place] = nullptr;
 }
 
-std::shared_ptr<const Memory> MemoryTable::find(const cn_token& token, uint32_t right, uint64_t offset,
-                                                uint64_t size) const {
+MemoryTable::Found MemoryTable::find(const cn_token& token) const {
   const Content content = content_of(token);
   const auto place = static_cast<uint32_t>(content.id);
   const std::shared_ptr<const Memory> found = place < memories_.size() ? memories_[place] : nullptr;
@@ -64,14 +63,15 @@ std::shared_ptr<const Memory> MemoryTable::find(const cn_token& token, uint32_t 
   // All of a token is compared, so that what holders read in it, such as the size, is what the owner has written.
   const bool is_known = may_be && are_same(token.bytes, token_of(*found, content.rights).bytes);
   if (!is_known) fail(CN_DENIED, "the token names no registered memory");
-  if ((content.rights & right) == 0)
-    fail(CN_DENIED, "the token does not allow to %s", right == CN_READ ? "read" : "write");
-  const Memory& memory = *found;
-  if (offset > memory.size || size > memory.size - offset)
+  return {found, content.rights};
+}
+
+void check_access(uint32_t rights, uint64_t memory_size, uint32_t right, uint64_t offset, uint64_t size) {
+  if ((rights & right) == 0) fail(CN_DENIED, "the token does not allow to %s", right == CN_READ ? "read" : "write");
+  if (offset > memory_size || size > memory_size - offset)
     fail(CN_OUT_OF_RANGE, "bytes %llu to %llu are outside of the memory, which has %llu",
          static_cast<unsigned long long>(offset), static_cast<unsigned long long>(offset + size),
-         static_cast<unsigned long long>(memory.size));
-  return found;
+         static_cast<unsigned long long>(memory_size));
 }
 
 cn_token token_of(const Memory& memory, uint32_t rights) {

@@ -16,6 +16,7 @@ struct Memory {
   char* data;
   uint64_t size;
   uint32_t rights;
+  int file;  // that holds it, see cn_memory_alloc(); -1: none
   // What tokens for each combination of rights have, which nobody can guess.
   std::array<std::array<uint8_t, 32>, 4> keys;
 };
@@ -23,10 +24,14 @@ struct Memory {
 // Guarded by the endpoint's lock.
 class MemoryTable {
  public:
-  std::shared_ptr<const Memory> add(void* data, uint64_t size, uint32_t rights);
+  std::shared_ptr<const Memory> add(void* data, uint64_t size, uint32_t rights, int file = -1);
   void remove(uint64_t id);
-  // Returns the memory of a token that allows `right` for a range. Throws Error: CN_DENIED or CN_OUT_OF_RANGE.
-  std::shared_ptr<const Memory> find(const cn_token& token, uint32_t right, uint64_t offset, uint64_t size) const;
+  // Returns the memory of a token, and what the token allows. Throws Error: CN_DENIED.
+  struct Found {
+    std::shared_ptr<const Memory> memory;
+    uint32_t rights = 0;
+  };
+  Found find(const cn_token& token) const;
 
  private:
   // The low 32 bits of an id are its place here, the others count registrations: to find one of many memories costs few
@@ -36,6 +41,9 @@ class MemoryTable {
   uint64_t count_ = 0;
 };
 
+// Throws Error unless `rights` of a memory of `memory_size` bytes allow `right` for a range: CN_DENIED or
+// CN_OUT_OF_RANGE.
+void check_access(uint32_t rights, uint64_t memory_size, uint32_t right, uint64_t offset, uint64_t size);
 // Throws Error if the memory does not have the rights.
 cn_token token_of(const Memory& memory, uint32_t rights);
 // Returns the size that a token states.

@@ -19,6 +19,7 @@ namespace commnet {
 class Endpoint;
 class Peer;
 class Queue;
+struct Remote;
 
 using Clock = std::chrono::steady_clock;
 
@@ -66,12 +67,10 @@ struct Operation {
   uint32_t handler = 0, channel = 0;  // of a message
   cn_token token{};                   // of a read or a write
   uint64_t offset = 0;
-  bool is_asked = false;   // whether the peer was asked for its memory
-  bool has_begun = false;  // whether pieces were sent, or may be
-  bool may_copy = false;   // whether its bytes may be copied from one process to the other
-  uint64_t remote = 0;     // of a read that does: where from
-  uint64_t grant = 0;      // with what grant
-  std::vector<char> copy;  // of what is sent from `copied_from` on, with CN_COPY
+  bool is_asked = false;           // whether the peer was asked for its memory
+  bool has_begun = false;          // whether pieces were sent, or may be
+  std::shared_ptr<Remote> remote;  // the memory, if this process reaches it by itself
+  std::vector<char> copy;          // of what is sent from `copied_from` on, with CN_COPY
   uint64_t copied_from = 0;
   int cookies = 0;  // frames whose payload the transport still uses
   // Of a connection: the name that the address states, and transports and URLs that are still to be tried.

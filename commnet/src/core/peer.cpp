@@ -45,6 +45,8 @@ Peer::~Peer() {
   }
 }
 
+void Peer::heard() noexcept { last_heard_ = endpoint_.now(); }
+
 void Peer::join(Connection& connection, const Key& link, uint64_t window, uint64_t message_limit) {
   if (joined_notice_.empty()) joined_notice_ = endpoint_.take_notice();
   if (left_notice_.empty()) left_notice_ = endpoint_.take_notice();
@@ -120,8 +122,10 @@ void Peer::end_session(cn_status status, const std::string& text) noexcept {
   served_.clear();
   served_turns_.clear();
   writing_turns_.clear();
-  copying_.clear();
-  copying_served_.clear();
+  accessing_.clear();
+  questions_.clear();
+  remotes_.clear();
+  granted_.clear();
   arriving_.clear();
   for (const auto& [channel, waiting] : channels)
     for (const OperationPointer& operation : waiting) endpoint_.finish(operation, status, why);

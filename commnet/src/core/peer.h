@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,7 @@
 #include "core/message.h"
 #include "core/notice.h"
 #include "core/operation.h"
+#include "core/remote.h"
 #include "core/secure.h"
 #include "core/status.h"
 
@@ -87,12 +89,14 @@ class Peer {
   // Fails the operation of a piece whose bytes were dropped, as they went to memory that was released.
   void lose_piece(const Frame& frame);
   void take(const Frame& frame, std::vector<uint8_t>& payload);
-  void heard() { last_heard_ = Clock::now(); }
+  void heard() noexcept;
 
   // Gives the bytes of a message back to the sender's window.
   void give_back(uint64_t cost) noexcept;
   // A payload is no longer used.
   void sent(uint64_t cookie) noexcept;
+  // A copy of memory has ended.
+  void moved(uint64_t cookie, cn_status status, const char* text) noexcept;
   // Sends as much as the connections take.
   void pump() noexcept;
   void fill() noexcept;
@@ -110,16 +114,13 @@ class Peer {
     uint64_t offset, size;  // within the memory
     uint64_t next = 0;      // bytes sent, or arrived
     uint64_t begun = 0;     // bytes of pieces that have begun to arrive
-    uint64_t remote = 0;    // the address in the peer's process from which bytes are copied
-    uint64_t grant = 0;     // with which they are copied
     bool is_alive() const { return memory != nullptr; }
-    // Whether its bytes travel in frames.
-    bool is_framed(FrameType what) const { return type == what && remote == 0; }
   };
-  // A piece that the transport sends without a copy.
+  // A piece that the transport sends without a copy, or a copy of memory that it has begun.
   struct Flight {
     OperationPointer operation;            // of a piece that this endpoint sends by itself
     std::shared_ptr<const Memory> memory;  // of one that the peer has asked for
+    uint64_t size = 0;                     // of a copy
   };
   struct Control {
     Frame frame;
@@ -137,14 +138,12 @@ class Peer {
   void ping();
   Clock::duration ping_interval() const;
   void result(uint64_t id, cn_status status, const std::string& text = {});
-  // Says how an operation goes on: kGoOn, with the address and the grant of a read, or kAgain.
-  void direct(uint64_t id, uint8_t how, uint64_t offset = 0, uint64_t grant = 0);
   void keep_copy(Operation& operation);
   void detach(const Operation& operation);
-  // Asks for the memory that a read or a write is about.
-  void ask(Operation& operation);
-  // Asks anew, with another number, for what is not moved yet.
-  void ask_again(const OperationPointer& operation);
+  // Begins a read or a write.
+  void ask(const OperationPointer& operation);
+  // Asks the peer to take part in it, for what is not moved yet.
+  void ask_for_frames(Operation& operation);
   void ask_more() noexcept;
   bool fits(const Operation& operation) const;
   // Stops to receive while the peer does not read what it has asked for, and goes on later.
@@ -153,9 +152,17 @@ class Peer {
   bool send_control();
   bool send_message_piece();
   bool send_transfer_piece();
-  bool copy_piece();
-  void copy_read(const OperationPointer& operation);
-  void copy_write(uint64_t id, Served& write);
+  // Reads and writes without the peer's help.
+  void access(const OperationPointer& operation);
+  void ask_how(const std::shared_ptr<Remote>& remote);
+  void take_opened(const Frame& frame, const std::vector<uint8_t>& payload);
+  void take_refusal(Remote& remote, cn_status status, const std::string& text);
+  void go_on_accessing(Remote& remote);
+  bool access_some();
+  uint64_t access_piece(const OperationPointer& operation);
+  uint64_t move_piece(const OperationPointer& operation, Remote& remote);
+  void end_move(const OperationPointer& operation, cn_status status, uint64_t size, const char* text);
+  void show_how(const Frame& frame, const std::vector<uint8_t>& payload);
   // Sends a piece of at most kPiece bytes, and returns its size.
   uint64_t send_piece(Connection& connection, Frame frame, const char* from, uint64_t left, Flight flight);
   void take_control(const Frame& frame, std::vector<uint8_t>& payload);
@@ -209,8 +216,13 @@ class Peer {
   uint64_t held_ = 0, owed_ = 0;  // bytes of messages that are here, and that are to be given back
   bool is_asked_ = false;
   std::unordered_map<uint64_t, Served> served_;
-  Fifo<uint64_t> copying_;         // what this process copies from the peer's: ids of own reads
-  Fifo<uint64_t> copying_served_;  // and of the peer's writes
+
+  // Memory that is accessed without the other side's help: that of the peer, questions about it by their numbers, the
+  // operations whose turn comes; and which own memory the peer may access.
+  RemoteTable remotes_;
+  std::unordered_map<uint64_t, std::shared_ptr<Remote>> questions_;
+  Fifo<uint64_t> accessing_;
+  std::unordered_set<uint64_t> granted_;
 };
 
 }  // namespace commnet

@@ -72,7 +72,7 @@ void* Peer::begin_piece(const Frame& frame) {
     const auto found = operations_.find(frame.id);
     if (found == operations_.end()) return nullptr;  // it was cancelled
     Operation& read = *found->second;
-    if (read.kind != Operation::Kind::kRead || read.remote != 0)
+    if (read.kind != Operation::Kind::kRead || read.remote)
       fail_protocol("a piece for an operation that does not read it");
     start = read.data;
     size = read.size;
@@ -81,7 +81,7 @@ void* Peer::begin_piece(const Frame& frame) {
     const auto found = served_.find(frame.id);
     if (found == served_.end()) return nullptr;
     Served& write = found->second;
-    if (!write.is_framed(FrameType::kWrite)) fail_protocol("a piece for no write");
+    if (write.type != FrameType::kWrite) fail_protocol("a piece for no write");
     if (write.is_alive()) start = write.memory->data + write.offset;
     size = write.size;
     begun = &write.begun;
@@ -147,14 +147,10 @@ void Peer::take_control(const Frame& frame, std::vector<uint8_t>& payload) {
       return serve(frame, payload);
     case FrameType::kResult:
       return take_result(frame, {payload.begin(), payload.end()});
-    case FrameType::kPulled: {
-      const auto found = served_.find(frame.id);
-      if (found == served_.end()) return;
-      if (found->second.type != FrameType::kRead || found->second.remote == 0) fail_protocol("the end of no copy");
-      result(frame.id, CN_OK);
-      served_.erase(found);
-      return;
-    }
+    case FrameType::kOpen:
+      return show_how(frame, payload);
+    case FrameType::kOpened:
+      return take_opened(frame, payload);
     case FrameType::kCancel:
       served_.erase(frame.id);
       return;

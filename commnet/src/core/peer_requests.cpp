@@ -1,4 +1,6 @@
 // What this endpoint reads and writes of the memory of a peer.
+#include <utility>
+
 #include "core/endpoint.h"
 #include "core/peer.h"
 #include "core/status.h"
@@ -40,36 +42,30 @@ void Peer::ask_more() noexcept {
     while (asked_ < kMostAsked && !unasked_.empty()) {
       const auto found = operations_.find(unasked_.front());
       unasked_.pop_front();
-      if (found != operations_.end()) ask(*found->second);
+      if (found != operations_.end()) ask(OperationPointer(found->second));
     }
   });
 }
 
-void Peer::ask(Operation& operation) {
+void Peer::ask(const OperationPointer& operation) {
   ++asked_;
-  operation.is_asked = true;
-  const bool reaches = operation.size >= kPulled && main().reaches_memory();
-  Request request{operation.token, operation.offset, operation.size, 0, 0};
+  operation->is_asked = true;
+  if (main().reaches_memory())
+    access(operation);
+  else
+    ask_for_frames(*operation);
+}
+
+void Peer::ask_for_frames(Operation& operation) {
+  operation.remote = nullptr;
+  operation.data += operation.moved;
+  operation.offset += operation.moved;
+  operation.size -= std::exchange(operation.moved, 0);
+  const Request request{operation.token, operation.offset, operation.size};
   const bool is_read = operation.kind == Operation::Kind::kRead;
-  operation.may_copy = reaches;
-  if (reaches) request.address = is_read ? 1 : reinterpret_cast<uintptr_t>(operation.data);
-  if (reaches && !is_read) request.grant = main().grant();
   std::string payload(reinterpret_cast<const char*>(&request), sizeof request);
   if (!is_read && operation.size <= kEager && operation.size > 0) payload.append(operation.data, operation.size);
   control({.type = is_read ? FrameType::kRead : FrameType::kWrite, .id = operation.id}, std::move(payload));
-}
-
-void Peer::ask_again(const OperationPointer& operation) {
-  Operation& rest = *operation;
-  rest.data += rest.moved;
-  rest.offset += rest.moved;
-  rest.size -= rest.moved;
-  rest.moved = rest.remote = rest.grant = 0;
-  operations_.emplace(last_id_ + 1, operation);
-  operations_.erase(rest.id);
-  rest.id = ++last_id_;
-  --asked_;  // ask() counts it
-  ask(rest);
 }
 
 void Peer::drop(const OperationPointer& operation) noexcept {
@@ -87,8 +83,7 @@ void Peer::drop(const OperationPointer& operation) noexcept {
   }
   if (operation->id == 0 || operations_.erase(operation->id) == 0 || !operation->is_asked) return;
   detach(*operation);
-  if (operation->may_copy && operation->kind == Operation::Kind::kWrite && is_connected_) main().revoke();
-  guard([&] { control({.type = FrameType::kCancel, .id = operation->id}); });
+  if (!operation->remote) guard([&] { control({.type = FrameType::kCancel, .id = operation->id}); });
   if (!is_connected_) return;
   --asked_;
   ask_more();
@@ -96,18 +91,18 @@ void Peer::drop(const OperationPointer& operation) noexcept {
 }
 
 void Peer::take_result(const Frame& frame, const std::string& text) {
+  const auto question = questions_.extract(frame.id);
+  if (!question.empty()) {
+    if (frame.status == CN_OK || frame.status > CN_INTERNAL_ERROR) fail_protocol("a wrong answer to a question");
+    return take_refusal(*question.mapped(), static_cast<cn_status>(frame.status), text);
+  }
   const auto found = operations_.find(frame.id);
   if (found == operations_.end()) return;
   const OperationPointer operation = found->second;
+  if (operation->remote) fail_protocol("the result of what it does not take part in");
   const bool is_read = operation->kind == Operation::Kind::kRead;
-  if ((frame.flags & kAgain) != 0) {
-    if (is_read || !operation->may_copy || operation->has_begun || frame.offset > operation->size)
-      fail_protocol("a revocation of what was not granted");
-    operation->moved = frame.offset;
-    return ask_again(operation);
-  }
   if ((frame.flags & kGoOn) == 0) {
-    // A read ends well with its last piece, or once the copied bytes are known to be right.
+    // A read ends well with its last piece.
     if (frame.status == CN_OK && is_read && operation->moved < operation->size)
       fail_protocol("a result before the bytes");
     if (frame.status > CN_INTERNAL_ERROR) fail_protocol("a status that there is not");
@@ -115,17 +110,9 @@ void Peer::take_result(const Frame& frame, const std::string& text) {
     detach(*operation);
     return finish(operation, static_cast<cn_status>(frame.status), text);
   }
-  if (!is_read) {
-    if (operation->has_begun) fail_protocol("a result twice");
-    operation->has_begun = true;
-    operation->may_copy = false;
-    return writing_turns_.push_back(frame.id);
-  }
-  if (!operation->may_copy || operation->remote != 0 || operation->begun != 0 || frame.offset == 0)
-    fail_protocol("an address that is no use");
-  operation->remote = frame.offset;
-  operation->grant = frame.total;
-  copying_.push_back(frame.id);
+  if (is_read || operation->has_begun) fail_protocol("that an operation goes on which does not wait for that");
+  operation->has_begun = true;
+  writing_turns_.push_back(frame.id);
 }
 
 }  // namespace commnet

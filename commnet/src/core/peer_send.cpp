@@ -13,7 +13,8 @@ namespace {
 constexpr uint64_t kCopied = 16 << 10;
 
 bool is_answer(FrameType type) {
-  return type == FrameType::kResult || type == FrameType::kPong || type == FrameType::kCredit;
+  return type == FrameType::kResult || type == FrameType::kOpened || type == FrameType::kPong ||
+         type == FrameType::kCredit;
 }
 
 }  // namespace
@@ -76,10 +77,6 @@ void Peer::result(uint64_t id, cn_status status, const std::string& text) {
   control({.type = FrameType::kResult, .status = static_cast<uint16_t>(status), .id = id}, text);
 }
 
-void Peer::direct(uint64_t id, uint8_t how, uint64_t offset, uint64_t grant) {
-  control({.type = FrameType::kResult, .flags = how, .id = id, .offset = offset, .total = grant});
-}
-
 void Peer::pump() noexcept {
   fill();
   if (endpoint_.leaves_flushes())
@@ -120,7 +117,7 @@ void Peer::fill_connections() {
       }
     }
   }
-  if (copy_piece()) endpoint_.note_work(*this);
+  if (access_some()) endpoint_.note_work(*this);
   if (!is_connected_) return;  // the process of the peer has ended
   while (main().is_writable() && send_control()) {
   }
@@ -197,7 +194,7 @@ bool Peer::send_transfer_piece() {
   if (&turns == &served_turns_) {
     const auto found = served_.find(id);
     // The peer may have taken its request back, and begun another one with its number.
-    if (found == served_.end() || !found->second.is_framed(FrameType::kRead)) return true;
+    if (found == served_.end() || found->second.type != FrameType::kRead) return true;
     Served& read = found->second;
     const Frame frame{.type = FrameType::kReadPiece, .id = id, .offset = read.next};
     read.next += send_piece(*connection, frame, read.memory->data + read.offset + read.next, read.size - read.next,

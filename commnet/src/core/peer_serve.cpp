@@ -25,33 +25,29 @@ void Peer::serve(const Frame& frame, const std::vector<uint8_t>& payload) {
   if (served_.size() >= kMostServed) fail_protocol("too many requests at a time");
   std::shared_ptr<const Memory> memory;
   try {
-    memory = endpoint_.memories().find(request.token, is_read ? CN_READ : CN_WRITE, request.offset, request.size);
+    const auto [found, rights] = endpoint_.memories().find(request.token);
+    check_access(rights, found->size, is_read ? CN_READ : CN_WRITE, request.offset, request.size);
+    memory = found;
   } catch (const Error& error) {
     return result(frame.id, error.status(), error.text());
   }
-  char* const start = memory->data + request.offset;
   if (!is_read && request.size <= kEager) {
     if (eager != request.size) fail_protocol("a request without its bytes");
-    if (eager > 0) std::memcpy(start, payload.data() + sizeof request, eager);
+    if (eager > 0) std::memcpy(memory->data + request.offset, payload.data() + sizeof request, eager);
     return result(frame.id, CN_OK);
   }
-  Served& served = served_[frame.id] = {frame.type, std::move(memory), request.offset, request.size, 0, 0};
-  const bool reaches = request.address != 0 && request.size >= kPulled && main().reaches_memory();
-  if (reaches) served.remote = is_read ? 1 : request.address;
-  served.grant = request.grant;
-  if (is_read) {
-    if (reaches)
-      direct(frame.id, kGoOn, reinterpret_cast<uintptr_t>(start), main().grant());
-    else
-      served_turns_.push_back(frame.id);
-  } else if (reaches) {
-    copying_served_.push_back(frame.id);
-  } else {
-    direct(frame.id, kGoOn);
-  }
+  served_[frame.id] = {frame.type, std::move(memory), request.offset, request.size, 0, 0};
+  if (is_read)
+    served_turns_.push_back(frame.id);
+  else
+    control({.type = FrameType::kResult, .flags = kGoOn, .id = frame.id});
 }
 
 void Peer::forget_memory(const Memory& memory) noexcept {
+  if (granted_.contains(memory.id)) {
+    main().revoke();  // of all memory: the peer asks anew for the others
+    granted_.clear();
+  }
   guard([&] { forget_served(memory); });
   for (Connection* const connection : connections_) connection->detach(memory.data, memory.size);
   for (auto& [cookie, flight] : flights_)
@@ -68,7 +64,6 @@ void Peer::forget_served(const Memory& memory) {
     }
     served.memory = nullptr;
     if (served.type == FrameType::kRead) {
-      if (served.remote != 0) main().revoke();
       result(each->first, CN_DENIED, "the memory is no longer registered");
       each = served_.erase(each);
     } else {

@@ -36,15 +36,18 @@ class Poller {
     return events.first(count > 0 ? static_cast<size_t>(count) : 0);
   }
 
-  // Waits until one is ready, for at most some time.
-  void wait(std::chrono::nanoseconds longest) const noexcept {
+  // Waits until one is ready, for at most some time. Returns those that are.
+  std::span<epoll_event> wait(std::span<epoll_event> events, std::chrono::nanoseconds longest) const noexcept {
     using std::chrono::duration_cast, std::chrono::seconds, std::chrono::milliseconds;
     const timespec time{duration_cast<seconds>(longest).count(), static_cast<long>((longest % seconds(1)).count())};
-    epoll_event event;
-    if (epoll_pwait2(number(), &event, 1, &time, nullptr) >= 0 || errno != ENOSYS) return;
-    // Linux before 5.11 has milliseconds only. It waits longer rather than not at all.
-    const int64_t rounded = std::min<int64_t>(duration_cast<milliseconds>(longest).count() + 1, INT_MAX);
-    epoll_wait(number(), &event, 1, static_cast<int>(rounded));
+    const int most = static_cast<int>(events.size());
+    int count = epoll_pwait2(number(), events.data(), most, &time, nullptr);
+    if (count < 0 && errno == ENOSYS) {
+      // Linux before 5.11 has milliseconds only. It waits longer rather than not at all.
+      const int64_t rounded = std::min<int64_t>(duration_cast<milliseconds>(longest).count() + 1, INT_MAX);
+      count = epoll_wait(number(), events.data(), most, static_cast<int>(rounded));
+    }
+    return events.first(count > 0 ? static_cast<size_t>(count) : 0);
   }
 
  private:

@@ -25,9 +25,9 @@ Connection& connection_of(cn_host_connection* handle) { return *reinterpret_cast
 Endpoint& endpoint_of(cn_host_endpoint* handle) { return *reinterpret_cast<Endpoint*>(handle); }
 
 // Returns a table of which the functions that a program did not know are NULL.
-const cn_transport_table* complete(const cn_transport_table& table) {
-  auto* const copy = new cn_transport_table{};  // for as long as the process lives
-  std::memcpy(copy, &table, std::min<size_t>(table.struct_size, sizeof table));
+cn_transport_table complete(const cn_transport_table& table) {
+  cn_transport_table copy{};
+  std::memcpy(&copy, &table, std::min<size_t>(table.struct_size, sizeof table));
   return copy;
 }
 
@@ -41,10 +41,12 @@ void check(const cn_transport_table* table) {
   if (!table->open || !table->close || !table->address || !table->descriptor || !table->progress || !table->connect ||
       !table->disconnect || !table->send || !table->flush || !table->detach || !table->has_unsent)
     fail(CN_INVALID_ARGUMENT, "the table of '%s' lacks a function", table->name);
-  if (table->struct_size < offsetof(cn_transport_table, pull) + sizeof table->pull) return;
-  const int copying = !!table->reaches_memory + !!table->grant + !!table->revoke + !!table->pull;
-  if (copying != 0 && copying != 4)
-    fail(CN_INVALID_ARGUMENT, "the table of '%s' has only some of reaches_memory, grant, revoke and pull", table->name);
+  const cn_transport_table known = complete(*table);
+  const int accessing = !!known.reaches_memory + !!known.expose + !!known.revoke + !!known.forget +
+                        !!known.open_remote + !!known.close_remote + !!known.get + !!known.put;
+  if (accessing != 0 && accessing != 8)
+    fail(CN_INVALID_ARGUMENT, "the table of '%s' has only some of the functions from reaches_memory to put",
+         table->name);
 }
 
 }  // namespace
@@ -95,6 +97,9 @@ const cn_transport_host& transport_host() {
     functions.end_frame = [](cn_host_connection* handle) { return connection_of(handle).end_frame(); };
     functions.sent = [](cn_host_connection* handle, uint64_t cookie) { connection_of(handle).sent(cookie); };
     functions.writable = [](cn_host_connection* handle) { connection_of(handle).writable(); };
+    functions.moved = [](cn_host_connection* handle, uint64_t cookie, cn_status status, const char* text) {
+      connection_of(handle).moved(cookie, status, text);
+    };
     functions.broken = [](cn_host_connection* handle, cn_status status, const char* text) {
       connection_of(handle).broken(status, text);
     };
@@ -114,6 +119,7 @@ extern "C" cn_status cn_register_transport(const cn_transport_table* table) {
     for (const auto* each : commnet::registry())
       if (std::string_view(each->name) == table->name)
         commnet::fail(CN_INVALID_ARGUMENT, "there is a transport '%s' already", table->name);
-    commnet::registry().insert(commnet::registry().begin(), commnet::complete(*table));
+    // For as long as the process lives.
+    commnet::registry().insert(commnet::registry().begin(), new cn_transport_table(commnet::complete(*table)));
   });
 }

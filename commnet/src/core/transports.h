@@ -19,7 +19,7 @@ std::vector<std::string> split_list(std::string_view text);
 const cn_transport_host& transport_host();
 
 // The transports of this library, of which COMMNET_TRANSPORTS lists those that were built.
-extern const cn_transport_table kSockets, kUcx, kWithinProcess;
+extern const cn_transport_table kShared, kSockets, kUcx, kWithinProcess;
 
 }  // namespace commnet
 

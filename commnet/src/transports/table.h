@@ -4,6 +4,9 @@
 
 #include <commnet/transport.h>
 
+#include <type_traits>
+#include <utility>
+
 #include "core/status.h"
 
 namespace commnet {
@@ -25,7 +28,8 @@ struct Behind {
 
 // Makes a table of which each function calls the member of `Transport` with the same name; it gets the connection first
 // where the table's function has one. A `Transport` is made by Transport(host, endpoint, settings), and is the `owner`
-// of its connections. pause() is optional, and so are reaches_memory(), grant(), revoke() and pull() together.
+// of its connections. pause() and rest() are optional, and so is all that reaches memory, from reaches_memory() to
+// put().
 template <class Transport, class Connection>
 constexpr cn_transport_table table_of(const TransportTraits& traits) {
   using Of = Behind<Transport, Connection>;
@@ -65,14 +69,36 @@ constexpr cn_transport_table table_of(const TransportTraits& traits) {
   table.has_unsent = [](cn_connection* handle) { return Of::owner(handle).has_unsent(Of::connection(handle)); };
   if constexpr (requires(Transport & with, Connection & of) { with.pause(of, true); })
     table.pause = [](cn_connection* handle, bool pauses) { Of::owner(handle).pause(Of::connection(handle), pauses); };
+  if constexpr (requires(Transport & with) { with.rest(); })
+    table.rest = [](cn_transport* handle) { return Of::transport(handle).rest(); };
   if constexpr (requires(Transport & with, Connection & of) { with.reaches_memory(of); }) {
     table.reaches_memory = [](cn_connection* handle) {
       return Of::owner(handle).reaches_memory(Of::connection(handle));
     };
-    table.grant = [](cn_connection* handle) { return Of::owner(handle).grant(Of::connection(handle)); };
+    table.expose = [](cn_connection* handle, const cn_region* region, cn_grant* grant) {
+      return Of::owner(handle).expose(Of::connection(handle), *region, *grant);
+    };
     table.revoke = [](cn_connection* handle) { return Of::owner(handle).revoke(Of::connection(handle)); };
-    table.pull = [](cn_connection* handle, void* destination, uint64_t remote, uint64_t size, uint64_t grant) {
-      return Of::owner(handle).pull(Of::connection(handle), destination, remote, size, grant);
+    table.forget = [](cn_transport* handle, uint64_t region) { Of::transport(handle).forget(region); };
+    table.open_remote = [](cn_connection* handle, const cn_grant* grant, uint64_t size, cn_remote** remote) {
+      return guarded([&] {
+        *remote = reinterpret_cast<cn_remote*>(Of::owner(handle).open_remote(Of::connection(handle), *grant, size));
+      });
+    };
+    using Remote = std::remove_pointer_t<decltype(std::declval<Transport&>().open_remote(
+        std::declval<Connection&>(), std::declval<const cn_grant&>(), uint64_t{}))>;
+    table.close_remote = [](cn_connection* handle, cn_remote* remote) {
+      Of::owner(handle).close_remote(Of::connection(handle), reinterpret_cast<Remote*>(remote));
+    };
+    table.get = [](cn_connection* handle, cn_remote* remote, uint64_t offset, void* to, uint64_t* size, uint64_t cookie,
+                   bool* goes_on) {
+      return Of::owner(handle).get(Of::connection(handle), *reinterpret_cast<Remote*>(remote), offset, to, size, cookie,
+                                   goes_on);
+    };
+    table.put = [](cn_connection* handle, cn_remote* remote, uint64_t offset, const void* from, uint64_t* size,
+                   uint64_t cookie, bool* goes_on) {
+      return Of::owner(handle).put(Of::connection(handle), *reinterpret_cast<Remote*>(remote), offset, from, size,
+                                   cookie, goes_on);
     };
   }
   return table;

@@ -25,7 +25,7 @@ struct Script {
   std::vector<std::pair<Frame, std::vector<uint8_t>>> frames;  // to be received
   size_t next = 0;
   std::vector<std::pair<Frame, std::vector<uint8_t>>> sent;
-  std::vector<uint64_t> cookies;
+  std::vector<uint64_t> cookies, moves;
   uint64_t events = 0;  // counts what happens
   uint64_t grant = 0;
 };
@@ -66,12 +66,30 @@ bool progress(cn_transport*) {
   }
   for (const uint64_t cookie : std::exchange(script.cookies, {}))
     if (script.connection && !script.is_broken) script.host.sent(script.connection, cookie);
+  for (const uint64_t cookie : std::exchange(script.moves, {}))
+    if (script.connection && !script.is_broken) script.host.moved(script.connection, cookie, CN_OK, "");
   while (script.connection && !script.is_broken && script.next < script.frames.size()) {
     const auto frame = script.frames[script.next++];
     receive(frame.first, frame.second);
     did = true;
   }
   return did;
+}
+
+cn_status copy(cn_remote* remote, void* to, uint64_t* size, uint64_t cookie, bool* goes_on) {
+  ++script.events;
+  uint64_t& number = *reinterpret_cast<uint64_t*>(remote);
+  if (number % 4 == 3) return CN_CANCELLED;
+  if (number % 16 == 14) return CN_UNSUPPORTED;
+  if (number % 16 == 13) return CN_PEER_LOST;
+  if (number % 16 == 12) {
+    *goes_on = true;
+    script.moves.push_back(cookie);
+    return CN_OK;
+  }
+  *size = std::min<uint64_t>(*size, 50'000);
+  if (to) std::memset(to, 0x77, *size);
+  return CN_OK;
 }
 
 cn_transport_table make_table() {
@@ -114,22 +132,28 @@ cn_transport_table make_table() {
   table.flush = [](cn_connection*) {};
   table.detach = [](cn_connection*, const void*, uint64_t) {};
   table.has_unsent = [](cn_connection*) { return false; };
-  // The address space of the peer is this one, of which nothing can be read.
+  // What the peer has is nowhere: the fuzzer chooses by its grants what becomes of copies.
   table.reaches_memory = [](cn_connection*) { return true; };
-  table.grant = [](cn_connection*) { return script.grant; };
+  table.expose = [](cn_connection*, const cn_region*, cn_grant* grant) {
+    grant->number = script.grant;
+    return script.grant % 8 == 7 ? CN_UNSUPPORTED : CN_OK;
+  };
   table.revoke = [](cn_connection*) {
     ++script.grant;
     return true;
   };
-  table.pull = [](cn_connection*, void* to, uint64_t, uint64_t size, uint64_t grant) {
-    ++script.events;
-    // The fuzzer chooses what the peer says of its grants, and so what becomes of the copies.
-    if (grant % 4 == 3) return CN_CANCELLED;
-    if (grant % 16 == 14) return CN_UNSUPPORTED;
-    if (grant % 16 == 13) return CN_PEER_LOST;
-    std::memset(to, 0x77, size);
+  table.forget = [](cn_transport*, uint64_t) {};
+  table.open_remote = [](cn_connection*, const cn_grant* grant, uint64_t, cn_remote** remote) {
+    if (grant->number % 16 == 15) return CN_UNSUPPORTED;
+    *remote = reinterpret_cast<cn_remote*>(new uint64_t(grant->number));
     return CN_OK;
   };
+  table.close_remote = [](cn_connection*, cn_remote* remote) { delete reinterpret_cast<uint64_t*>(remote); };
+  table.get = [](cn_connection*, cn_remote* remote, uint64_t, void* to, uint64_t* size, uint64_t cookie,
+                 bool* goes_on) { return copy(remote, to, size, cookie, goes_on); };
+  table.put = [](cn_connection*, cn_remote* remote, uint64_t, const void*, uint64_t* size, uint64_t cookie,
+                 bool* goes_on) { return copy(remote, nullptr, size, cookie, goes_on); };
+  table.rest = [](cn_transport*) { return true; };
   return table;
 }
 
@@ -253,7 +277,7 @@ class Input {
 Frame make_frame(Input& input, const World& world, std::vector<uint8_t>& payload) {
   Frame frame{};
   const uint8_t kind = input.byte();
-  frame.type = static_cast<FrameType>(kind % 20);
+  frame.type = static_cast<FrameType>(kind % 22);
   frame.flags = input.byte() % 4;
   frame.status = input.byte() % 20;
   frame.a = static_cast<uint32_t>(input.number() % 3);
@@ -262,12 +286,13 @@ Frame make_frame(Input& input, const World& world, std::vector<uint8_t>& payload
   frame.offset = input.number();
   frame.total = input.number();
   if (kind >= 128 && (frame.type == FrameType::kRead || frame.type == FrameType::kWrite)) {
-    struct {
-      cn_token token;
-      uint64_t offset, size, address;
-    } request{input.byte() % 2 ? world.can_read : world.can_write, input.number(), input.number(), input.number()};
-    payload.resize(sizeof request);
-    std::memcpy(payload.data(), &request, sizeof request);
+    payload = bytes_of(Request{input.byte() % 2 ? world.can_read : world.can_write, input.number(), input.number()});
+  } else if (kind >= 128 && frame.type == FrameType::kOpen) {
+    payload = bytes_of(input.byte() % 2 ? world.can_read : world.can_write);
+  } else if (kind >= 128 && frame.type == FrameType::kOpened) {
+    const uint64_t size = input.number(), rights = input.number();
+    payload = bytes_of(Opened{size, rights, {input.number(), 0, {}}});
+    payload.resize(kOpenedHead);
   }
   const uint64_t more = input.number();
   payload.resize(payload.size() + std::min<uint64_t>(more, 100'001), input.byte());
@@ -285,6 +310,7 @@ void try_out(const uint8_t* bytes, size_t size, Start start) {
   script.next = 0;
   script.sent.clear();
   script.cookies.clear();
+  script.moves.clear();
   script.is_broken = false;
   cn_operation* operations[3] = {};
   if (start == Start::kAnswers) {

@@ -22,8 +22,8 @@ Listeners::~Listeners() {
     if (!listener.file.empty()) unlink(listener.file.c_str());
 }
 
-std::string Listeners::listen(const Address& address) {
-  listeners_.push_back({listen_at(address), address.is_unix(), address.file()});
+std::string Listeners::listen(const Address& address, int type) {
+  listeners_.push_back({listen_at(address, type), address.is_unix(), address.file()});
   const Descriptor& socket = listeners_.back().socket;
   poller_.add(socket.number(), EPOLLIN);
   return url_of(socket);

@@ -19,7 +19,7 @@ class Listeners {
   // Readable while accept() has something to do.
   int number() const { return poller_.number(); }
   // Listens at an address. Returns its URL, with the port that was chosen. Throws Error.
-  std::string listen(const Address& address);
+  std::string listen(const Address& address, int type = SOCK_STREAM);
 
   // Gives each connection that has come to take(socket, is_unix). Where there is no memory for one, the other side
   // finds it closed.

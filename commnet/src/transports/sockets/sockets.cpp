@@ -25,7 +25,6 @@ namespace commnet::sockets {
 namespace {
 
 constexpr int kEvents = 64;
-constexpr unsigned kTurns = 4;
 constexpr int kUnixBuffer = 1 << 20;
 
 class Sockets;
@@ -84,44 +83,13 @@ class Sockets {
 
   bool has_unsent(const Connection& connection) const { return connection.stream.has_unsent(); }
 
-  bool reaches_memory(const Connection& connection) const {
-    const Neighbour* const neighbour = connection.stream.neighbour();
-    return neighbour != nullptr && neighbour->reaches_memory();
-  }
-
-  uint64_t grant(const Connection& connection) const { return connection.stream.neighbour()->grant(); }
-
-  bool revoke(Connection& connection) {
-    Neighbour* const neighbour = connection.stream.neighbour();
-    return neighbour == nullptr || neighbour->revoke(connection.stream.socket());
-  }
-
-  cn_status pull(Connection& connection, void* destination, uint64_t remote, uint64_t size, uint64_t grant) {
-    switch (const int code = connection.stream.neighbour()->pull(destination, remote, size, grant)) {
-      case 0:
-        return CN_OK;
-      case ESTALE:
-        return set_error(CN_CANCELLED, "the grant was revoked");
-      case EPERM:
-      case ENOSYS:
-        return set_error(CN_UNSUPPORTED, std::strerror(code));
-      case ESRCH:
-        return set_error(CN_PEER_LOST, "its process has ended");
-      default:
-        return set_error(CN_SYSTEM_ERROR, std::strerror(code));
-    }
-  }
-
   void disconnect(Connection& connection) {
     for (auto* const list : {&readable_, &failed_}) list->erase(connection);
-    if (last_ == &connection) last_ = nullptr;
     by_socket_.erase(connection.stream.socket());
     connections_.erase(&connection);
   }
 
   bool progress() {
-    // Answers come where the last frames came from: most of the time, that connection is looked at without the others.
-    if (last_ && ++turns_ % kTurns != 0 && readable_.empty() && failed_.empty()) return receive(*last_);
     epoll_event events[kEvents];
     bool did = !failed_.empty();
     for (const epoll_event& event : poller_.ready(events)) {
@@ -162,8 +130,10 @@ class Sockets {
     if (connection.stream.is_broken()) return false;
     bool is_dry = false;
     const bool did = connection.stream.receive(&is_dry);
-    if (!is_dry && !connection.stream.is_broken()) readable_.add(connection);
-    if (did) last_ = &connection;
+    if (!is_dry && !connection.stream.is_broken()) {
+      readable_.add(connection);
+      host_.wake(endpoint_);
+    }
     return did;
   }
 
@@ -179,15 +149,8 @@ class Sockets {
 
   Connection& add(Descriptor socket, bool is_connected, bool is_unix) {
     const int number = socket.number();
-    std::unique_ptr<Neighbour> neighbour;
-    if (is_unix) {
-      ucred other{};
-      socklen_t size = sizeof other;
-      getsockopt(number, SOL_SOCKET, SO_PEERCRED, &other, &size);
-      neighbour = std::make_unique<Neighbour>(other.pid);
-    }
-    auto connection = std::unique_ptr<Connection>(
-        new Connection{*this, Stream(host_, std::move(socket), is_connected, std::move(neighbour))});
+    auto connection =
+        std::unique_ptr<Connection>(new Connection{*this, Stream(host_, std::move(socket), is_connected, is_unix)});
     Connection& added = *connection;
     for (auto* const list : {&readable_, &failed_}) list->make_room(connections_.size() + 1);
     const auto place = by_socket_.emplace(number, &added).first;
@@ -221,8 +184,6 @@ class Sockets {
   std::map<int, Connection*> by_socket_;
   // Connections that have more data to receive, and connections whose failure is still to be reported.
   Notes<Connection> readable_{&Connection::is_readable}, failed_{&Connection::has_failed};
-  Connection* last_ = nullptr;  // that has received frames
-  unsigned turns_ = 0;
 };
 
 }  // namespace

@@ -22,14 +22,26 @@ constexpr uint64_t kMostUnsent = 1 << 20;
 // How many bytes are received before other connections have their turn.
 constexpr uint64_t kTurn = 1 << 20;
 
+// Returns how many bytes the socket has taken, or the negative number of an error.
+ssize_t send_parts(int socket, iovec* parts, size_t count) {
+  msghdr message{};
+  message.msg_iov = parts;
+  message.msg_iovlen = count;
+  for (;;) {
+    const ssize_t sent = sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent >= 0) return sent;
+    if (errno == EAGAIN || errno == EWOULDBLOCK) return 0;
+    if (errno != EINTR) return -errno;
+  }
+}
+
 }  // namespace
 
-Stream::Stream(const cn_transport_host& host, Descriptor socket, bool is_connected,
-               std::unique_ptr<Neighbour> neighbour)
+Stream::Stream(const cn_transport_host& host, Descriptor socket, bool is_connected, bool is_unix)
     : host_(host),
       socket_(std::move(socket)),
+      is_unix_(is_unix),
       is_connected_(is_connected),
-      neighbour_(std::move(neighbour)),
       buffer_(new char[kBuffer]) {}
 
 bool Stream::send(const void* header, const void* payload, uint64_t size, uint64_t cookie) {
@@ -52,15 +64,13 @@ bool Stream::send(const void* header, const void* payload, uint64_t size, uint64
 bool Stream::has_unsent() const {
   if (outgoing_.size() > 0) return true;
   int under_way = 0;
-  const bool is_tcp = neighbour_ == nullptr;
-  return is_tcp && is_connected_ && !is_broken_ && ioctl(socket(), SIOCOUTQ, &under_way) == 0 && under_way > 0;
+  return !is_unix_ && is_connected_ && !is_broken_ && ioctl(socket(), SIOCOUTQ, &under_way) == 0 && under_way > 0;
 }
 
 bool Stream::flush() {
   if (!is_connected_ || is_broken_ || failure_ != 0) return true;
   try {
-    if (neighbour_ && !neighbour_->has_sent_greeting()) failure_ = neighbour_->send_greeting(socket());
-    if (failure_ == 0) failure_ = outgoing_.send(socket(), sent_);
+    failure_ = outgoing_.send([&](iovec* parts, size_t count) { return send_parts(socket(), parts, count); }, sent_);
   } catch (const std::bad_alloc&) {
     failure_ = ENOMEM;
   }
@@ -133,9 +143,7 @@ bool Stream::receive(bool* is_dry) {
     if (in_place) parts[count++] = {payload_, left_};
     parts[count++] = {buffer_.get() + end_, kBuffer - end_};
     const uint64_t room = kBuffer - end_ + (in_place ? left_ : 0);
-    const bool is_greeted = !neighbour_ || greeting_size_ == sizeof greeting_;
-    const ssize_t size =
-        is_greeted ? readv(socket(), parts, static_cast<int>(count)) : neighbour_->receive(socket(), parts, count);
+    const ssize_t size = readv(socket(), parts, static_cast<int>(count));
     if (size < 0) {
       if (errno == EINTR) continue;
       if (errno == EAGAIN || errno == EWOULDBLOCK)
@@ -163,8 +171,8 @@ bool Stream::receive(bool* is_dry) {
     if (!parse()) return true;
     if (is_in_payload_ || header_size_ > 0) host_.heard(connection_);
     // A socket that had less than there was room for is empty: what comes later is another event. But there is none
-    // for the end of the connection if that has come already, and what follows a descriptor is received by itself.
-    if (static_cast<uint64_t>(size) < room && is_greeted && !is_ending_) {
+    // for the end of the connection if that has come already.
+    if (static_cast<uint64_t>(size) < room && !is_ending_) {
       *is_dry = true;
       return true;
     }
@@ -172,16 +180,7 @@ bool Stream::receive(bool* is_dry) {
   return did;
 }
 
-void Stream::take_greeting() {
-  const uint64_t taken = std::min<uint64_t>(end_ - begin_, sizeof greeting_ - greeting_size_);
-  std::memcpy(reinterpret_cast<char*>(&greeting_) + greeting_size_, buffer_.get() + begin_, taken);
-  greeting_size_ += taken;
-  begin_ += taken;
-  if (greeting_size_ == sizeof greeting_) neighbour_->greet(greeting_);
-}
-
 bool Stream::parse() {
-  if (neighbour_ && greeting_size_ < sizeof greeting_) take_greeting();
   while (begin_ < end_ && !is_paused_) {
     const uint64_t here = end_ - begin_;
     if (!is_in_payload_) {

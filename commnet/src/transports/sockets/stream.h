@@ -9,15 +9,13 @@
 #include <vector>
 
 #include "core/descriptor.h"
-#include "transports/sockets/neighbour.h"
-#include "transports/sockets/outgoing.h"
+#include "transports/outgoing.h"
 
 namespace commnet::sockets {
 
 class Stream {
  public:
-  // `neighbour` is the process at the other end of a Unix socket; none for TCP.
-  Stream(const cn_transport_host& host, Descriptor socket, bool is_connected, std::unique_ptr<Neighbour> neighbour);
+  Stream(const cn_transport_host& host, Descriptor socket, bool is_connected, bool is_unix);
 
   int socket() const { return socket_.number(); }
   void set_host(cn_host_connection* connection) { connection_ = connection; }
@@ -25,7 +23,6 @@ class Stream {
   // Returns whether there are bytes that were not sent, or that are not at the other machine: they would be lost if the
   // socket was closed while it has received something that was not read.
   bool has_unsent() const;
-  Neighbour* neighbour() const { return neighbour_.get(); }
 
   bool send(const void* header, const void* payload, uint64_t size, uint64_t cookie);
   // Returns false if the connection has failed, which report_failure() reports.
@@ -46,18 +43,15 @@ class Stream {
   void fail(int code);
   // Takes bytes from the buffer; returns false if the connection has ended.
   bool parse();
-  void take_greeting();
   bool begin();
   bool end();
 
   const cn_transport_host& host_;
   const Descriptor socket_;
   cn_host_connection* connection_ = nullptr;
+  const bool is_unix_;
   bool is_connected_, is_broken_ = false, is_full_ = false, is_paused_ = false, is_ending_ = false;
   int failure_ = 0;
-  const std::unique_ptr<Neighbour> neighbour_;
-  uint64_t greeting_size_ = 0;  // bytes of it that are here
-  Greeting greeting_{};
   Outgoing outgoing_;
   std::vector<uint64_t> sent_;
 

@@ -90,10 +90,8 @@ std::string url_of(const Descriptor& socket) {
   return std::string(kTcp) + (is_long ? "[" : "") + host + (is_long ? "]:" : ":") + port;
 }
 
-Descriptor open_socket(const Address& address) {
-  Descriptor socket =
-      Descriptor::checked(::socket(address.storage.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket");
-  return socket;
+Descriptor open_socket(const Address& address, int type) {
+  return Descriptor::checked(::socket(address.storage.ss_family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "socket");
 }
 
 namespace {
@@ -113,8 +111,8 @@ void remove_dead_file(const Address& address, const std::string& path) {
 
 }  // namespace
 
-Descriptor listen_at(const Address& address) {
-  Descriptor socket = open_socket(address);
+Descriptor listen_at(const Address& address, int type) {
+  Descriptor socket = open_socket(address, type);
   const int on = 1;
   if (!address.is_unix()) setsockopt(socket.number(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (bind(socket.number(), address.get(), address.size) != 0) {

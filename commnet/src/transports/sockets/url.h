@@ -25,9 +25,9 @@ Address parse(const std::string& url);
 // Returns the URL of the address that a socket is bound to.
 std::string url_of(const Descriptor& socket);
 // Returns a socket for an address, which does not block.
-Descriptor open_socket(const Address& address);
+Descriptor open_socket(const Address& address, int type = SOCK_STREAM);
 // Returns a socket that listens at an address.
-Descriptor listen_at(const Address& address);
+Descriptor listen_at(const Address& address, int type = SOCK_STREAM);
 
 }  // namespace commnet::sockets
 

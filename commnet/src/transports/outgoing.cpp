@@ -1,20 +1,15 @@
-#include "transports/sockets/outgoing.h"
-
-#include <sys/socket.h>
-#include <sys/uio.h>
+#include "transports/outgoing.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 
-namespace commnet::sockets {
+namespace commnet {
 
 namespace {
 
 // Small pieces are put together in blocks, so that one call sends many of them.
 constexpr uint64_t kBlock = 64 << 10;
 constexpr size_t kMostFree = 8;
-constexpr size_t kMostParts = 64;
 
 }  // namespace
 
@@ -66,39 +61,29 @@ void Outgoing::detach(const void* begin, uint64_t size) {
   }
 }
 
-int Outgoing::send(int socket, std::vector<uint64_t>& cookies) {
-  while (size_ > 0) {
-    cookies.reserve(cookies.size() + kMostParts);  // now: once bytes are sent, nothing may fail
-    iovec parts[kMostParts];
-    size_t count = 0;
-    for (const Segment& segment : segments_) {
-      if (count == kMostParts) break;
-      parts[count++] = {const_cast<char*>(segment.data), segment.size};
-    }
-    msghdr message{};
-    message.msg_iov = parts;
-    message.msg_iovlen = count;
-    const ssize_t sent = sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    if (sent < 0) {
-      if (errno == EINTR) continue;
-      return errno == EAGAIN || errno == EWOULDBLOCK ? 0 : errno;
-    }
-    auto left = static_cast<uint64_t>(sent);
-    size_ -= left;
-    while (!segments_.empty()) {
-      Segment& first = segments_.front();
-      const uint64_t taken = std::min(left, first.size);
-      first.data += taken;
-      first.size -= taken;
-      left -= taken;
-      if (first.size > 0) break;
-      if (first.cookie != 0) cookies.push_back(first.cookie);
-      const bool is_block = first.block && first.cookie == 0;
-      if (is_block && free_blocks_.size() < kMostFree) free_blocks_.push_back(std::move(first.block));
-      segments_.pop_front();
-    }
+size_t Outgoing::list(iovec (&parts)[kMostParts]) const {
+  size_t count = 0;
+  for (const Segment& segment : segments_) {
+    if (count == kMostParts) break;
+    parts[count++] = {const_cast<char*>(segment.data), segment.size};
   }
-  return 0;
+  return count;
 }
 
-}  // namespace commnet::sockets
+void Outgoing::take_away(uint64_t count, std::vector<uint64_t>& cookies) noexcept {
+  size_ -= count;
+  while (!segments_.empty()) {
+    Segment& first = segments_.front();
+    const uint64_t taken = std::min(count, first.size);
+    first.data += taken;
+    first.size -= taken;
+    count -= taken;
+    if (first.size > 0) break;
+    if (first.cookie != 0) cookies.push_back(first.cookie);
+    const bool is_block = first.block && first.cookie == 0;
+    if (is_block && free_blocks_.size() < kMostFree) free_blocks_.push_back(std::move(first.block));
+    segments_.pop_front();
+  }
+}
+
+}  // namespace commnet

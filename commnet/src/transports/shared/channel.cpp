@@ -1,0 +1,321 @@
+#include "transports/shared/channel.h"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <new>
+
+#include "core/status.h"
+
+namespace commnet::shared {
+
+namespace {
+
+// No more frames are taken while this many bytes wait for room.
+constexpr uint64_t kMostUnsent = 1 << 20;
+// How many bytes are received before other connections have their turn.
+constexpr uint64_t kTurn = 1 << 20;
+// How much is copied at a time from or to memory of the other process: it may wait meanwhile to take it back.
+constexpr uint64_t kMostCopied = 256 << 10;
+// Files of regions that wait to be used.
+constexpr size_t kMostRegions = 4096;
+
+// The key of a grant.
+struct Place {
+  uint64_t region;   // whose file has come in a letter; 0: there is none
+  uint64_t address;  // in the process
+};
+
+pid_t process_at(int socket) {
+  ucred other{};
+  socklen_t size = sizeof other;
+  return getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &other, &size) == 0 ? other.pid : 0;
+}
+
+}  // namespace
+
+Channel::Channel(const cn_transport_host& host, Descriptor socket, bool has_begun)
+    : host_(host), socket_(std::move(socket)), has_begun_(has_begun) {}
+
+// ------------------------------------------------------------------------------------------------ beginning
+
+void Channel::make_segment() {
+  memory_ = MemoryFile::make(sizeof(Segment));
+  if (!memory_) fail(CN_UNREACHABLE, "there is no memory to share: %s", std::strerror(errno));
+  use_segment();
+}
+
+void Channel::use_segment() {
+  Segment& segment = *reinterpret_cast<Segment*>(memory_.data());
+  const int out = has_begun_ ? 0 : 1;
+  writer_ = Writer(segment.rings[out], segment.bytes[out]);
+  reader_ = Reader(segment.rings[1 - out], segment.bytes[1 - out]);
+  neighbour_.set_states(segment.copies[out], segment.copies[1 - out]);
+}
+
+int Channel::send_hello(int signal) {
+  const Letter letter{LetterKind::kHello, kRing, neighbour_.greeting(), 0, 0};
+  return has_begun_ ? send_letter(socket(), letter, {signal, memory_.file()}) : send_letter(socket(), letter, {signal});
+}
+
+int Channel::receive_letters(bool* has_hello) {
+  for (;;) {
+    Letter letter;
+    Descriptor files[kMostFiles];
+    const int code = receive_letter(socket(), letter, files);
+    if (code != 0) return code == EAGAIN ? 0 : code;
+    if (!is_open_) {
+      if (!take_hello(letter, files)) return EPROTO;
+      *has_hello = is_open_ = true;
+    } else {
+      if (letter.kind != LetterKind::kRegion || regions_.size() >= kMostRegions) return EPROTO;
+      regions_.insert_or_assign(letter.region, std::move(files[0]));
+    }
+  }
+}
+
+bool Channel::take_hello(const Letter& letter, Descriptor (&files)[kMostFiles]) {
+  if (letter.kind != LetterKind::kHello || letter.ring != kRing || !files[0]) return false;
+  bell_ = std::move(files[0]);
+  fcntl(bell_.number(), F_SETFL, O_NONBLOCK);
+  if (!has_begun_) {
+    memory_ = MemoryFile::take(std::move(files[1]), sizeof(Segment));
+    if (!memory_) return false;
+    use_segment();
+  }
+  neighbour_.greet(process_at(socket()), letter.greeting);
+  return true;
+}
+
+void Channel::ring_bell() const {
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = ::write(bell_.number(), &one, sizeof one);  // fails if it rings already
+}
+
+// ------------------------------------------------------------------------------------------------ sending
+
+bool Channel::send(const void* header, const void* payload, uint64_t size, uint64_t cookie) {
+  if (is_broken_) return true;
+  const auto wake = [this] { ring_bell(); };
+  uint64_t written = 0;
+  if (outgoing_.size() == 0) {
+    written = writer_.write(header, CN_FRAME_HEADER, wake);
+    if (written == CN_FRAME_HEADER) written += writer_.write(payload, size, wake);
+    if (written == CN_FRAME_HEADER + size) {
+      if (cookie != 0) host_.sent(connection_, cookie);
+      return true;
+    }
+  }
+  // What there is no room for waits.
+  const uint64_t of_header = std::min<uint64_t>(written, CN_FRAME_HEADER), of_payload = written - of_header;
+  const auto* const rest = static_cast<const char*>(payload) + of_payload;
+  outgoing_.copy(static_cast<const char*>(header) + of_header, CN_FRAME_HEADER - of_header);
+  if (cookie == 0)
+    outgoing_.copy(rest, size - of_payload);
+  else
+    outgoing_.borrow(rest, size - of_payload, cookie);
+  is_full_ = outgoing_.size() >= kMostUnsent;
+  return !is_full_;
+}
+
+void Channel::write_outgoing() {
+  const auto wake = [this] { ring_bell(); };
+  outgoing_.send(
+      [&](const iovec* parts, size_t count) {
+        uint64_t taken = 0;
+        for (size_t i = 0; i < count; ++i) {
+          const uint64_t written = writer_.write(parts[i].iov_base, parts[i].iov_len, wake);
+          taken += written;
+          if (written < parts[i].iov_len) break;
+        }
+        return static_cast<ssize_t>(taken);
+      },
+      sent_);
+}
+
+bool Channel::flush() {
+  if (is_broken_ || !is_open_) return false;
+  const uint64_t before = outgoing_.size();
+  while (outgoing_.size() > 0) {
+    write_outgoing();
+    if (outgoing_.size() == 0 || writer_.await_room()) break;
+  }
+  writer_.show([this] { ring_bell(); });
+  for (const uint64_t cookie : sent_) host_.sent(connection_, cookie);
+  sent_.clear();
+  if (is_full_ && outgoing_.size() < kMostUnsent) {
+    is_full_ = false;
+    host_.writable(connection_);
+  }
+  return outgoing_.size() < before;
+}
+
+void Channel::detach(const void* begin, uint64_t size) {
+  outgoing_.detach(begin, size);
+  const auto first = reinterpret_cast<uintptr_t>(begin), place = reinterpret_cast<uintptr_t>(payload_);
+  if (payload_ && place < first + size && place + left_ > first) payload_ = nullptr;
+}
+
+// ------------------------------------------------------------------------------------------------ receiving
+
+void Channel::break_off(cn_status status, const char* text) {
+  is_broken_ = true;
+  host_.broken(connection_, status, text);
+}
+
+const char* Channel::text_of_end() const {
+  return end_ == ECONNRESET ? "the connection was closed by the other side" : std::strerror(end_);
+}
+
+void Channel::end(int code) {
+  end_ = code;
+  if (!is_open_) break_off(CN_UNREACHABLE, text_of_end());
+}
+
+bool Channel::receive() {
+  const auto wake = [this] { ring_bell(); };
+  bool did = false;
+  for (uint64_t received = 0; received < kTurn && !is_paused_;) {
+    const uint64_t available = reader_.available();
+    if (available > kRing) {
+      break_off(CN_DENIED, "the peer wrote nonsense into the shared memory");
+      return true;
+    }
+    if (available == 0) break;
+    did = true;
+    uint64_t count = 0;
+    const char* const bytes = reader_.next(available, &count);
+    received += count;
+    if (!parse(bytes, count)) return true;
+    reader_.skip(count, wake);
+  }
+  if (did) {
+    reader_.show(wake);
+    if (is_in_payload_ || header_size_ > 0) host_.heard(connection_);
+  } else if (end_ != 0 && !is_paused_) {
+    break_off(CN_PEER_LOST, text_of_end());
+    return true;
+  }
+  return did;
+}
+
+// The bytes are copied before they are looked at: the other side could change them meanwhile.
+bool Channel::parse(const char* bytes, uint64_t count) {
+  while (count > 0) {
+    uint64_t taken = 0;
+    if (!is_in_payload_) {
+      taken = std::min<uint64_t>(count, CN_FRAME_HEADER - header_size_);
+      std::memcpy(header_ + header_size_, bytes, taken);
+      header_size_ += taken;
+      if (header_size_ == CN_FRAME_HEADER && !begin_frame()) return false;
+    } else {
+      taken = std::min(count, left_);
+      if (payload_) {
+        std::memcpy(payload_, bytes, taken);
+        payload_ += taken;
+      }
+      left_ -= taken;
+      if (left_ == 0 && !end_frame()) return false;
+    }
+    bytes += taken;
+    count -= taken;
+  }
+  return true;
+}
+
+bool Channel::begin_frame() {
+  header_size_ = 0;
+  is_in_payload_ = true;
+  // The last field of a header is the size of the payload.
+  std::memcpy(&left_, header_ + CN_FRAME_HEADER - sizeof left_, sizeof left_);
+  void* payload = nullptr;
+  if (!host_.begin_frame(connection_, header_, left_, &payload)) {
+    is_broken_ = true;
+    return false;
+  }
+  payload_ = static_cast<char*>(payload);
+  return left_ > 0 || end_frame();
+}
+
+bool Channel::end_frame() {
+  is_in_payload_ = false;
+  payload_ = nullptr;
+  if (host_.end_frame(connection_)) return true;
+  is_broken_ = true;
+  return false;
+}
+
+bool Channel::rest() {
+  if (!is_open_ || is_broken_) return true;
+  if (outgoing_.size() > 0 && !writer_.await_room()) return false;
+  return reader_.sleep() || is_paused_;
+}
+
+// ------------------------------------------------------------------------------------------------ memory
+
+cn_status Channel::expose(const cn_region& region, cn_grant& grant) {
+  Place place{0, reinterpret_cast<uintptr_t>(region.data)};
+  if (region.file >= 0) {
+    const Letter letter{LetterKind::kRegion, 0, {}, region.id, region.size};
+    if (send_letter(socket(), letter, {region.file}) == 0) place.region = region.id;
+  }
+  grant.number = neighbour_.grant();
+  grant.size = sizeof place;
+  std::memcpy(grant.key, &place, sizeof place);
+  return CN_OK;
+}
+
+Remote* Channel::open_remote(const cn_grant& grant, uint64_t size) {
+  Place place;
+  if (grant.size != sizeof place) fail(CN_DENIED, "the peer sent a key that is none");
+  std::memcpy(&place, grant.key, sizeof place);
+  auto remote = std::make_unique<Remote>(Remote{grant.number, {}, place.address});
+  if (place.region != 0) {
+    bool has_hello = false;
+    if (const int code = receive_letters(&has_hello)) end_ = code;
+    if (auto file = regions_.extract(place.region)) remote->file = MemoryFile::take(std::move(file.mapped()), size);
+  }
+  if (!remote->file && !neighbour_.reaches_process())
+    fail(CN_UNSUPPORTED, "the memory of the other process cannot be reached");
+  return remote.release();
+}
+
+cn_status Channel::status_of(int code) {
+  switch (code) {
+    case 0:
+      return CN_OK;
+    case ESTALE:
+      return set_error(CN_CANCELLED, "the grant was revoked");
+    case EPERM:
+    case ENOSYS:
+      return set_error(CN_UNSUPPORTED, std::strerror(code));
+    case ESRCH:
+      return set_error(CN_PEER_LOST, "its process has ended");
+    default:
+      return set_error(CN_SYSTEM_ERROR, std::strerror(code));
+  }
+}
+
+cn_status Channel::get(Remote& remote, uint64_t offset, void* to, uint64_t* size) {
+  *size = std::min(*size, kMostCopied);
+  return status_of(neighbour_.with_grant(remote.grant, [&] {
+    if (!remote.file) return neighbour_.read(to, remote.address + offset, *size);
+    std::memcpy(to, remote.file.data() + offset, *size);
+    return 0;
+  }));
+}
+
+cn_status Channel::put(Remote& remote, uint64_t offset, const void* from, uint64_t* size) {
+  *size = std::min(*size, kMostCopied);
+  return status_of(neighbour_.with_grant(remote.grant, [&] {
+    if (!remote.file) return neighbour_.write(from, remote.address + offset, *size);
+    std::memcpy(remote.file.data() + offset, from, *size);
+    return 0;
+  }));
+}
+
+}  // namespace commnet::shared

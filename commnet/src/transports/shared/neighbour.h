@@ -1,0 +1,62 @@
+// The process at the other end of a connection, whose memory this one reads and writes.
+#ifndef COMMNET_TRANSPORTS_SHARED_NEIGHBOUR_H_
+#define COMMNET_TRANSPORTS_SHARED_NEIGHBOUR_H_
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstdint>
+#include <memory>
+
+#include "transports/shared/segment.h"
+
+namespace commnet::shared {
+
+// Where random bytes are in a process, and the bytes. Who finds them there can read its memory. Processes of other
+// namespaces, and those that the system protects, cannot.
+struct Greeting {
+  uint64_t address;
+  std::array<uint8_t, 32> bytes;
+};
+
+class Neighbour {
+ public:
+  Neighbour();
+
+  Greeting greeting() const { return {reinterpret_cast<uintptr_t>(bytes_.get()), *bytes_}; }
+  // Finds out whether the memory of a process can be read.
+  void greet(pid_t process, const Greeting& other);
+  // `own` is for copies of this process's memory, `other` for those of the other's.
+  void set_states(CopyState& own, CopyState& other) {
+    own_ = &own;
+    other_ = &other;
+  }
+  bool reaches_process() const { return reaches_process_; }
+
+  // Returns what the other process needs to copy from or to this one's memory now.
+  uint64_t grant() const { return own_->revocations.load(); }
+  // Makes all grants invalid, and waits until the other process does not copy any more. Returns false if it does not
+  // stop.
+  bool revoke(int socket);
+  // Runs copy() unless a grant was revoked. Returns what it returns, or ESTALE.
+  template <class Copy>
+  int with_grant(uint64_t grant, Copy&& copy) {
+    other_->is_copying.store(1);
+    const int code = other_->revocations.load() == grant ? copy() : ESTALE;
+    other_->is_copying.store(0);
+    return code;
+  }
+  // Copy bytes of the other process's memory. They return 0 or the number of an error.
+  int read(void* to, uint64_t remote, uint64_t size) const;
+  int write(const void* from, uint64_t remote, uint64_t size) const;
+
+ private:
+  pid_t process_ = 0;
+  bool reaches_process_ = false;
+  const std::unique_ptr<std::array<uint8_t, 32>> bytes_;
+  CopyState *own_ = nullptr, *other_ = nullptr;
+};
+
+}  // namespace commnet::shared
+
+#endif  // COMMNET_TRANSPORTS_SHARED_NEIGHBOUR_H_
