@@ -26,13 +26,18 @@ struct Connection;
 constexpr const char* kNoMemory = "no memory left";
 
 // The active messages, by their numbers.
-enum Message : unsigned { kFrame, kGoodbye, kMessages };
+enum Message : unsigned {
+  kFrame,
+  kGoodbye,
+  kRevoke,   // grants with lower numbers than that of the message are revoked
+  kRevoked,  // nothing is accessed by them any more
+};
 
 // The header of an active message. UCX may deliver large and small ones in another order than that in which they were
 // sent.
 struct Wire {
   uint64_t connection;  // the number that the receiver has given it
-  uint64_t sequence;
+  uint64_t sequence;    // or the number of a grant
   char frame[CN_FRAME_HEADER];
 };
 static_assert(sizeof(Wire) == 16 + CN_FRAME_HEADER);
@@ -107,14 +112,22 @@ struct Connection {
   const char* destination = nullptr;
   uint64_t receive_size = 0;
 
+  // What the other side may access: the number of new grants, and up to which they are revoked.
+  uint64_t grant = 1, revoked = 0;
+  bool has_exposed = false;  // since the last revocation
+  // What this side may access: grants with lower numbers are revoked.
+  uint64_t other_grant = 0;
+  uint64_t moving = 0;  // gets and puts in flight
+
   Clock::time_point goodbye_end{};  // until when the other side may answer a goodbye
 
   // Whether it is in these lists of the transport.
-  bool in_writable = false, in_arrived = false, in_failed = false;
+  bool in_writable = false, in_arrived = false, in_failed = false, in_revoking = false;
 
   bool is_open() const { return state == State::kOpen; }
+  bool is_in_use() const { return in_flight > 0 || moving > 0 || is_receiving_now(); }
   bool is_receiving_now() const { return is_receiving && !has_received; }
-  bool uses_host_memory() const { return borrowed > 0 || is_receiving_now(); }
+  bool uses_host_memory() const { return borrowed > 0 || moving > 0 || is_receiving_now(); }
 };
 
 }  // namespace commnet::ucx

@@ -1,4 +1,5 @@
 // What the transport over UCX sends and receives.
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -35,14 +36,10 @@ void Transport::set_handlers() {
         status != UCS_OK)
       fail(CN_UNSUPPORTED, "UCX does not work here: active messages: %s", ucp_.ucs_status_string(status));
   };
-  set(kFrame, [](void* own, const void* header, size_t header_size, void* data, size_t size,
-                 const ucp_am_recv_param_t* parameters) {
-    return static_cast<Transport*>(own)->take(kFrame, header, header_size, data, size, parameters->recv_attr);
-  });
-  set(kGoodbye, [](void* own, const void* header, size_t header_size, void* data, size_t size,
-                   const ucp_am_recv_param_t* parameters) {
-    return static_cast<Transport*>(own)->take(kGoodbye, header, header_size, data, size, parameters->recv_attr);
-  });
+  set(kFrame, take_message<kFrame>);
+  set(kGoodbye, take_message<kGoodbye>);
+  set(kRevoke, take_message<kRevoke>);
+  set(kRevoked, take_message<kRevoked>);
 }
 
 // ------------------------------------------------------------------------------------------------ sending
@@ -162,16 +159,22 @@ bool Transport::report_sent() {
   return did;
 }
 
-bool Transport::say_goodbye(Connection& connection) {
+bool Transport::tell(Connection& connection, Message message, uint64_t sequence) noexcept {
   Send* const send = take_send(connection, 0, 0);
   if (!send) return false;
   send->wire.connection = connection.other_number;
-  send->wire.sequence = connection.next_sent++;
-  begin(*send, kGoodbye);
+  send->wire.sequence = sequence;
+  begin(*send, message);
   return true;
 }
 
 // ------------------------------------------------------------------------------------------------ receiving
+
+template <Message kMessage>
+ucs_status_t Transport::take_message(void* own, const void* header, size_t header_size, void* data, size_t size,
+                                     const ucp_am_recv_param_t* parameters) {
+  return static_cast<Transport*>(own)->take(kMessage, header, header_size, data, size, parameters->recv_attr);
+}
 
 ucs_status_t Transport::take(Message message, const void* header, size_t header_size, void* data, size_t size,
                              uint64_t flags) noexcept {
@@ -181,6 +184,12 @@ ucs_status_t Transport::take(Message message, const void* header, size_t header_
   const auto found = connections_.find(wire.connection);
   if (found == connections_.end()) return UCS_OK;
   Connection& connection = *found->second;
+  if (message == kRevoke || message == kRevoked) {
+    uint64_t& number = message == kRevoke ? connection.other_grant : connection.revoked;
+    number = std::max(number, wire.sequence);
+    if (message == kRevoke) revoking_.add(connection);
+    return UCS_OK;
+  }
   // Both have said goodbye.
   if (!connection.host && message == kGoodbye) connection.goodbye_end = {};
   if (!connection.host || connection.is_broken || connection.has_failed) return UCS_OK;

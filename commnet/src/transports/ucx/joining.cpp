@@ -66,7 +66,7 @@ Connection& Transport::add(Descriptor socket, bool has_begun) {
   Connection& added = *connection;
   added.socket = std::move(socket);
   const size_t room = connections_.size() + 1;
-  for (auto* const list : {&writable_, &arrived_, &failed_}) list->make_room(room);
+  for (auto* const list : {&writable_, &arrived_, &failed_, &revoking_}) list->make_room(room);
   ending_.reserve(room);
   const auto place = by_socket_.emplace(added.socket.number(), &added).first;
   try {

@@ -14,24 +14,24 @@ constexpr uint32_t kMostSkipped = 64;
 }  // namespace
 
 uint32_t Links::usable(const std::string& address) const {
-  const auto remote = remotes_.find(address);
-  const Link* const last = remote == remotes_.end() ? nullptr : remote->second.last;
+  const auto other = others_.find(address);
+  const Link* const last = other == others_.end() ? nullptr : other->second.last;
   return last && last->is_usable() ? last->number : kNoLink;
 }
 
 uint32_t Links::next(const std::string& address) const {
-  const auto remote = remotes_.find(address);
-  return remote == remotes_.end() ? 0 : remote->second.next;
+  const auto other = others_.find(address);
+  return other == others_.end() ? 0 : other->second.next;
 }
 
 Link& Links::use(const std::string& address, uint32_t number, Connection& user) {
-  Remote& remote = remotes_[address];
-  Link* link = remote.last;
+  Other& other = others_[address];
+  Link* link = other.last;
   if (!link || link->number != number || !link->is_usable()) {
-    if (number < remote.next || number - remote.next > kMostSkipped) fail(CN_UNREACHABLE, "the link was closed");
+    if (number < other.next || number - other.next > kMostSkipped) fail(CN_UNREACHABLE, "the link was closed");
     // The other side has made these, and closed them.
-    while (remote.next < number) close(make(address, remote));
-    link = &make(address, remote);
+    while (other.next < number) close(make(address, other));
+    link = &make(address, other);
   }
   try {
     link->users.push_back(&user);
@@ -42,8 +42,8 @@ Link& Links::use(const std::string& address, uint32_t number, Connection& user) 
   return *link;
 }
 
-Link& Links::make(const std::string& address, Remote& remote) {
-  Link& link = links_.emplace_back(*this, remote, remote.next);
+Link& Links::make(const std::string& address, Other& other) {
+  Link& link = links_.emplace_back(*this, other, other.next);
   ucp_ep_params_t parameters{};
   parameters.field_mask =
       UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLER | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
@@ -56,13 +56,21 @@ Link& Links::make(const std::string& address, Remote& remote) {
     const Links& owner = failed.owner;
     for (Connection* const user : failed.users) owner.failed_(*user, owner.ucp_.ucs_status_string(status));
   };
-  ++remote.next;
+  ++other.next;
   if (const ucs_status_t status = ucp_.ucp_ep_create(worker_, &parameters, &link.endpoint); status != UCS_OK) {
     links_.pop_back();
     fail(CN_UNREACHABLE, "%s", ucp_.ucs_status_string(status));
   }
-  remote.last = &link;
+  other.last = &link;
   return link;
+}
+
+bool Links::reaches_memory(Link& link, AccessRule rule) const {
+  if (rule == AccessRule::kAlways) return true;
+  if (link.reaches_memory < 0 && link.is_usable())
+    link.reaches_memory =
+        names_hardware(printed([&](std::FILE* file) { ucp_.ucp_ep_print_info(link.endpoint, file); }));
+  return link.reaches_memory > 0;
 }
 
 void Links::leave(Link& link, Connection& user) noexcept {
@@ -92,7 +100,7 @@ bool Links::clean() noexcept {
   if (closed_ == 0) return links_.empty();
   std::erase_if(links_, [&](const Link& link) {
     if (link.endpoint || link.is_closing || !link.users.empty()) return false;
-    if (link.remote.last == &link) link.remote.last = nullptr;
+    if (link.other.last == &link) link.other.last = nullptr;
     --closed_;
     return true;
   });

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "transports/ucx/access.h"
 #include "transports/ucx/library.h"
 
 namespace commnet::ucx {
@@ -19,7 +20,7 @@ class Links;
 constexpr uint32_t kNoLink = UINT32_MAX;
 
 // Another worker. It is kept when its links are gone, as their numbers are not used twice.
-struct Remote {
+struct Other {
   uint32_t next = 0;  // the number of the next link
   Link* last = nullptr;
 };
@@ -29,9 +30,10 @@ struct Remote {
 // sides therefore agree on the number of the link of a connection, and close it with its last connection.
 struct Link {
   Links& owner;
-  Remote& remote;
+  Other& other;
   const uint32_t number;
   ucp_ep_h endpoint = nullptr;
+  int reaches_memory = -1;  // whether the devices access memory by themselves, once it is known
   bool has_failed = false;
   bool is_closing = false;
   std::vector<Connection*> users{};
@@ -51,6 +53,8 @@ class Links {
   uint32_t next(const std::string& address) const;
   // Has a connection use a link, which is made if its number is not yet taken. Throws Error if it is closed.
   Link& use(const std::string& address, uint32_t number, Connection& user);
+  // Returns whether memory of the other side is accessed over a link by gets and puts.
+  bool reaches_memory(Link& link, AccessRule rule) const;
   // Ends the use of a link by a connection. The last one closes it.
   void leave(Link& link, Connection& user) noexcept;
   // Closes a link at once.
@@ -59,12 +63,12 @@ class Links {
   bool clean() noexcept;
 
  private:
-  Link& make(const std::string& address, Remote& remote);
+  Link& make(const std::string& address, Other& other);
 
   const Library& ucp_;
   const ucp_worker_h worker_;
   const Failed failed_;
-  std::map<std::string, Remote> remotes_;  // by the addresses of their workers
+  std::map<std::string, Other> others_;  // by the addresses of their workers
   std::list<Link> links_;
   size_t closed_ = 0;  // of them
 };

@@ -37,6 +37,12 @@ std::vector<std::string> urls_of(const cn_transport_settings& settings) {
   return urls;
 }
 
+// Returns whether two ranges have a byte in common.
+bool meet(const void* a, uint64_t size_a, const void* b, uint64_t size_b) {
+  const auto first = reinterpret_cast<uintptr_t>(a), second = reinterpret_cast<uintptr_t>(b);
+  return second < first + size_a && first < second + size_b;
+}
+
 }  // namespace
 
 Transport::Transport(const cn_transport_host& host, cn_host_endpoint* endpoint, const cn_transport_settings& settings)
@@ -50,7 +56,6 @@ Transport::Transport(const cn_transport_host& host, cn_host_endpoint* endpoint, 
   set_handlers();
   sockets_.add(listeners_.number(), EPOLLIN);
   poller_.add(sockets_.number(), EPOLLIN);
-  poller_.add(stays_awake_.number(), EPOLLIN);
   poller_.add(worker_.descriptor(), EPOLLIN);
   for (const std::string& url : urls_of(settings)) listen(url);
 }
@@ -65,11 +70,15 @@ Transport::~Transport() {
     end_connections();
     std::this_thread::yield();
   }
-  if (has_ended()) return;
+  if (has_ended()) {
+    for (const auto& [id, region] : regions_) ucp_.ucp_mem_unmap(worker_.context(), region.memory);
+    return;
+  }
   // UCX has not let go of these. It may still use them, and what they send.
   worker_.abandon();
   for (auto& [number, connection] : connections_) (void)connection.release();
   for (auto& send : sends_) (void)send.release();
+  for (auto& move : moves_) (void)move.release();
 }
 
 // ------------------------------------------------------------------------------------------------ ends
@@ -94,11 +103,12 @@ void Transport::leave_link(Connection& connection) {
 void Transport::disconnect(Connection& connection) {
   connection.host = nullptr;
   drop_arrivals(connection);
+  take_back([&](const Move& move) { return move.connection == &connection; });
   // UCX cannot take back what it has begun: payloads of the host are waited for.
   const auto is_free = [&] { return !connection.uses_host_memory(); };
   work_until([&] { return is_free() || connection.has_failed; }, kPatience);
   const bool is_lost = connection.has_failed || !is_free();
-  if (connection.is_open() && !is_lost && !connection.is_told && say_goodbye(connection)) {
+  if (connection.is_open() && !is_lost && !connection.is_told && tell(connection, kGoodbye, connection.next_sent++)) {
     connection.goodbye_end = Clock::now() + kGoodbyeTime;
   } else if (!is_free()) {
     links_.close(*connection.link);
@@ -107,6 +117,9 @@ void Transport::disconnect(Connection& connection) {
   for (const auto* const list : {&sent_, &reported_})
     for (Send* const send : *list)
       if (send->connection == &connection) send->connection = nullptr;
+  for (const auto* const list : {&moved_, &told_})
+    for (Move* const move : *list)
+      if (move->connection == &connection) move->connection = nullptr;
   for (auto* const list : {&writable_, &arrived_, &failed_}) list->erase(connection);
   ending_.push_back(&connection);
   end_connections();
@@ -118,38 +131,41 @@ void Transport::end_connections() {
   for (auto each = ending_.begin(); each != ending_.end();) {
     Connection& connection = **each;
     if (connection.has_failed || connection.goodbye_end <= Clock::now()) leave_link(connection);
-    if (connection.link || connection.in_flight > 0 || connection.is_receiving_now()) {
+    if (connection.link || connection.is_in_use()) {
       ++each;
       continue;
     }
-    for (auto* const list : {&writable_, &arrived_, &failed_}) list->erase(connection);
+    for (auto* const list : {&writable_, &arrived_, &failed_, &revoking_}) list->erase(connection);
     each = ending_.erase(each);
     remove(connection);
   }
   links_.clean();
 }
 
-template <class Condition>
-void Transport::work_until(Condition&& holds, Clock::duration limit) {
+void Transport::work_until(const std::function<bool()>& holds, Clock::duration limit) {
   const Clock::time_point end = Clock::now() + limit;
-  while (!holds() && Clock::now() < end)
+  while (!holds() && Clock::now() < end) {
     if (ucp_.ucp_worker_progress(worker_.handle()) == 0) std::this_thread::yield();
+    answer_revocations();
+  }
   needs_wake_ = true;
 }
 
 bool Transport::uses(const Connection& connection, const void* begin, uint64_t size) const {
-  const auto first = reinterpret_cast<uintptr_t>(begin);
-  const auto meets = [&](const char* data, uint64_t bytes) {
-    const auto place = reinterpret_cast<uintptr_t>(data);
-    return place < first + size && first < place + bytes;
-  };
+  const auto meets = [&](const char* data, uint64_t bytes) { return meet(begin, size, data, bytes); };
   if (connection.is_receiving_now() && meets(connection.destination, connection.receive_size)) return true;
+  if (connection.moving > 0 && std::ranges::any_of(moves_, [&](const auto& move) {
+        return move->is_begun() && move->connection == &connection && meets(move->data, move->size);
+      }))
+    return true;
   return connection.borrowed > 0 && std::ranges::any_of(sends_, [&](const auto& send) {
            return send->is_borrowed && send->connection == &connection && meets(send->payload, send->size);
          });
 }
 
 void Transport::detach(Connection& connection, const void* begin, uint64_t size) {
+  take_back(
+      [&](const Move& move) { return move.connection == &connection && meet(begin, size, move.data, move.size); });
   if (!uses(connection, begin, size)) return;
   // UCX cannot take back what it has begun, and may be reading or writing it now.
   const auto is_free = [&] { return !uses(connection, begin, size); };
@@ -170,11 +186,14 @@ bool Transport::has_unsent(const Connection& connection) const {
 
 bool Transport::progress() {
   needs_wake_ = false;
-  bool did = false;
+  // What a sleep has ended for may have come by a socket. They have little to say once connections stand.
+  bool did = std::exchange(has_rested_, false) && serve_sockets();
   for (int i = 0; i < kRounds; ++i) {
     bool works = ucp_.ucp_worker_progress(worker_.handle()) > 0;
     const bool has_news = !arrived_.empty() || !failed_.empty();
     works |= report_sent() || has_news;
+    works |= report_moved();
+    answer_revocations();
     arrived_.take([&](Connection& connection) {
       try {
         deliver(connection);
@@ -184,32 +203,21 @@ bool Transport::progress() {
     });
     failed_.take([&](Connection& connection) { report_failure(connection); });
     end_connections();
-    // The sockets have little to say once connections stand.
-    if (!is_kept_awake_ || ++turns_ % kRounds == 0) works |= serve_sockets();
+    if (++turns_ % kRounds == 0) works |= serve_sockets();
     did |= works;
     // The endpoint answers frames before more of them are looked for.
     if (!works || has_news) break;
   }
-  if (did)
-    last_work_ = Clock::now();
-  else
-    rest();
+  if (did) last_work_ = Clock::now();
   return did;
 }
 
-// Prepares the endpoint's sleep.
-void Transport::rest() {
-  if (Clock::now() - last_work_ < kAwake) return keep_awake(true);
+bool Transport::rest() {
+  const bool has_news = !arrived_.empty() || !failed_.empty() || !sent_.empty() || !moved_.empty();
+  if (has_news || Clock::now() - last_work_ < kAwake) return false;
   // Something has arrived meanwhile if the worker cannot be armed.
-  keep_awake(ucp_.ucp_worker_arm(worker_.handle()) == UCS_ERR_BUSY);
-}
-
-void Transport::keep_awake(bool keep) {
-  if (std::exchange(is_kept_awake_, keep) == keep) return;
-  if (keep)
-    stays_awake_.raise();
-  else
-    stays_awake_.lower();
+  has_rested_ = ucp_.ucp_worker_arm(worker_.handle()) == UCS_OK;
+  return has_rested_;
 }
 
 }  // namespace commnet::ucx

@@ -15,6 +15,7 @@
 
 #include <commnet/transport.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,6 +27,7 @@
 #include "core/poller.h"
 #include "transports/notes.h"
 #include "transports/sockets/listeners.h"
+#include "transports/ucx/access.h"
 #include "transports/ucx/connection.h"
 #include "transports/ucx/library.h"
 #include "transports/ucx/links.h"
@@ -48,6 +50,19 @@ class Transport {
   void flush(Connection&) { flush(); }
   void detach(Connection& connection, const void* begin, uint64_t size);
   bool has_unsent(const Connection& connection) const;
+  bool rest();
+
+  // -- access.cpp: access to memory
+  bool reaches_memory(Connection& connection);
+  cn_status expose(Connection& connection, const cn_region& region, cn_grant& grant);
+  bool revoke(Connection& connection);
+  void forget(uint64_t region);
+  Remote* open_remote(Connection& connection, const cn_grant& grant, uint64_t size);
+  void close_remote(Connection& connection, Remote* remote);
+  cn_status get(Connection& connection, Remote& remote, uint64_t offset, void* to, uint64_t* size, uint64_t cookie,
+                bool* goes_on) noexcept;
+  cn_status put(Connection& connection, Remote& remote, uint64_t offset, const void* from, uint64_t* size,
+                uint64_t cookie, bool* goes_on) noexcept;
 
  private:
   // -- transport.cpp
@@ -58,10 +73,7 @@ class Transport {
   void note_failure(Connection& connection, const char* why) noexcept;
   void report_failure(Connection& connection);
   // Lets UCX work until a condition holds, but no longer than a limit.
-  template <class Condition>
-  void work_until(Condition&& holds, Clock::duration limit);
-  void rest();
-  void keep_awake(bool keep);
+  void work_until(const std::function<bool()>& holds, Clock::duration limit);
 
   // -- joining.cpp: how connections begin
   void listen(const std::string& url);
@@ -83,7 +95,11 @@ class Transport {
   void begin(Send& send, Message message);
   void finish(Send& send, ucs_status_t status) noexcept;
   void release(Send& send) noexcept;
-  bool say_goodbye(Connection& connection);
+  // Sends a message without a payload. Returns false if there is no memory.
+  bool tell(Connection& connection, Message message, uint64_t sequence) noexcept;
+  template <Message kMessage>
+  static ucs_status_t take_message(void* own, const void* header, size_t header_size, void* data, size_t size,
+                                   const ucp_am_recv_param_t* parameters);
   ucs_status_t take(Message message, const void* header, size_t header_size, void* data, size_t size,
                     uint64_t flags) noexcept;
   bool report_sent();
@@ -93,15 +109,28 @@ class Transport {
   void drop(Arrival& arrival);
   void drop_arrivals(Connection& connection);
 
+  // -- access.cpp
+  Region& map(const cn_region& region);
+  cn_status move(const Move& wanted, bool* goes_on) noexcept;
+  void begin_moves() noexcept;
+  void begin(Move& move) noexcept;
+  void end_part(Move& move, ucs_status_t status) noexcept;
+  // Ends moves that have not begun, for which a condition holds.
+  void take_back(const std::function<bool(const Move&)>& holds) noexcept;
+  void release(Move& move) noexcept;
+  void free_if_unused(Remote& remote) noexcept;
+  bool report_moved();
+  // Answers the other sides that have revoked what this one may access, once it does not access it any more.
+  void answer_revocations() noexcept;
+
   const Library& ucp_;
   const cn_transport_host& host_;
   cn_host_endpoint* const endpoint_;
   std::string address_;
   sockets::Listeners listeners_;
-  // The sockets, and with them the worker and the signal that keeps the endpoint from sleeping.
+  // The sockets, and with them the worker.
   Poller sockets_, poller_;
-  Signal stays_awake_;
-  bool is_kept_awake_ = false;
+  bool has_rested_ = false;
   Clock::time_point last_work_;
   unsigned turns_ = 0;
 
@@ -115,8 +144,14 @@ class Transport {
   // What is to be reported, or done in progress(). With room for all.
   std::vector<Send*> sent_, reported_;
   Notes<Connection> writable_{&Connection::in_writable}, arrived_{&Connection::in_arrived},
-      failed_{&Connection::in_failed};
+      failed_{&Connection::in_failed}, revoking_{&Connection::in_revoking};
   std::vector<Connection*> ending_;
+
+  std::unordered_map<uint64_t, Region> regions_;
+  std::vector<std::unique_ptr<Move>> moves_;
+  // Those that are not used, that wait for their turn, and that have ended. With room for all.
+  std::vector<Move*> free_moves_, queued_, moved_, told_;
+  uint64_t moving_ = 0;  // bytes that are being copied
   bool needs_wake_ = false;
 };
 
