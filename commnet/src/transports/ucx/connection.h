@@ -29,6 +29,8 @@ constexpr const char* kNoMemory = "no memory left";
 enum Message : unsigned {
   kFrame,
   kGoodbye,
+  kHello,    // the link is connected at this side
+  kSettle,   // it is at both
   kRevoke,   // grants with lower numbers than that of the message are revoked
   kRevoked,  // nothing is accessed by them any more
 };
@@ -46,6 +48,7 @@ static_assert(sizeof(Wire) == 16 + CN_FRAME_HEADER);
 struct Send {
   Connection* connection = nullptr;
   uint64_t size = 0, cookie = 0;
+  Message message = kFrame;
   bool is_borrowed = false;  // whether UCX uses the payload of the host
   const char* payload = nullptr;
   Wire wire{};
@@ -78,6 +81,7 @@ struct Connection {
     kConnecting,  // the socket
     kGreeted,     // the other side's greeting is expected
     kOffered,     // the other side chooses the link
+    kJoined,      // the link is made ready
     kOpen,        // frames can be sent
   };
 
@@ -94,6 +98,7 @@ struct Connection {
   uint64_t other_number = 0;
 
   Link* link = nullptr;
+  bool has_begun_to_settle = false, has_hello = false, has_answered = false, is_settled = false;
   bool is_broken = false;   // the host knows it, or has closed it
   bool is_told = false;     // the other side has said goodbye
   bool has_failed = false;  // for the reason `why`
@@ -124,6 +129,8 @@ struct Connection {
   // Whether it is in these lists of the transport.
   bool in_writable = false, in_arrived = false, in_failed = false, in_revoking = false;
 
+  bool is_settling() const { return state == State::kJoined && link && has_answered; }
+  bool link_is_chosen() const { return state >= State::kJoined; }
   bool is_open() const { return state == State::kOpen; }
   bool is_in_use() const { return in_flight > 0 || moving > 0 || is_receiving_now(); }
   bool is_receiving_now() const { return is_receiving && !has_received; }

@@ -38,6 +38,8 @@ void Transport::set_handlers() {
   };
   set(kFrame, take_message<kFrame>);
   set(kGoodbye, take_message<kGoodbye>);
+  set(kHello, take_message<kHello>);
+  set(kSettle, take_message<kSettle>);
   set(kRevoke, take_message<kRevoke>);
   set(kRevoked, take_message<kRevoked>);
 }
@@ -75,6 +77,7 @@ Send* Transport::take_send(Connection& connection, uint64_t size, uint64_t cooki
 
 void Transport::begin(Send& send, Message message) {
   Connection& connection = *send.connection;
+  send.message = message;
   ++connection.in_flight;
   connection.unsent += send.size;
   send.is_borrowed = send.cookie != 0;
@@ -83,7 +86,7 @@ void Transport::begin(Send& send, Message message) {
   parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   if (send.size <= kMostAtOnce) {
     parameters.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
-    parameters.flags = UCP_AM_SEND_FLAG_EAGER;
+    parameters.flags = message == kSettle ? UCP_AM_SEND_FLAG_RNDV : UCP_AM_SEND_FLAG_EAGER;
   }
   parameters.user_data = &send;
   parameters.cb.send = [](void* request, ucs_status_t status, void* own) {
@@ -107,6 +110,10 @@ void Transport::finish(Send& send, ucs_status_t status) noexcept {
   connection.borrowed -= std::exchange(send.is_borrowed, false);
   if (connection.is_full && connection.unsent < kMostUnsent) writable_.add(connection);
   if (status != UCS_OK) note_failure(connection, ucp_.ucs_status_string(status));
+  if (status == UCS_OK && send.message == kSettle) {
+    connection.is_settled = true;
+    arrived_.add(connection);
+  }
   if (status == UCS_OK && send.cookie != 0 && connection.host)
     sent_.push_back(&send);
   else
@@ -160,8 +167,11 @@ bool Transport::report_sent() {
 }
 
 bool Transport::tell(Connection& connection, Message message, uint64_t sequence) noexcept {
-  Send* const send = take_send(connection, 0, 0);
+  // UCX asks the other side only for payloads that there are.
+  static constexpr char kPayload = 0;
+  Send* const send = take_send(connection, message == kSettle, 0);
   if (!send) return false;
+  send->payload = &kPayload;
   send->wire.connection = connection.other_number;
   send->wire.sequence = sequence;
   begin(*send, message);
@@ -184,6 +194,11 @@ ucs_status_t Transport::take(Message message, const void* header, size_t header_
   const auto found = connections_.find(wire.connection);
   if (found == connections_.end()) return UCS_OK;
   Connection& connection = *found->second;
+  if (message == kHello || message == kSettle) {
+    (message == kHello ? connection.has_hello : connection.is_settled) = true;
+    arrived_.add(connection);
+    return UCS_OK;
+  }
   if (message == kRevoke || message == kRevoked) {
     uint64_t& number = message == kRevoke ? connection.other_grant : connection.revoked;
     number = std::max(number, wire.sequence);
@@ -228,6 +243,7 @@ ucs_status_t Transport::take(Message message, const void* header, size_t header_
 }
 
 void Transport::deliver(Connection& connection) {
+  settle(connection);
   auto& early = connection.early;
   for (auto next = early.find(connection.next_arrival); next != early.end();
        next = early.find(connection.next_arrival)) {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
+#include <utility>
 
 #include "core/secure.h"
 #include "core/status.h"
@@ -170,7 +172,7 @@ bool Transport::read_socket(Connection& connection) {
       note_failure(connection, size == 0 ? "the other side has ended" : std::strerror(errno));
       return false;
     }
-    if (connection.is_open() || connection.heard.size() > kLongestAddress + sizeof(Greeting)) {
+    if (connection.link_is_chosen() || connection.heard.size() > kLongestAddress + sizeof(Greeting)) {
       note_failure(connection, kNotTheProtocol);
       return false;
     }
@@ -203,12 +205,15 @@ void Transport::take_greeting(Connection& connection) {
     connection.state = Connection::State::kOffered;
     return;
   }
-  // The link that is offered, or one that the other side has not made yet.
-  const bool is_good = usable != kNoLink && (usable == greeting.link || usable >= greeting.next);
-  const uint32_t choice = is_good ? usable : std::max(next, greeting.next);
+  // A link of one side is good if the other one has it, too, or has not made it yet.
+  uint32_t choice = std::max(next, greeting.next);
+  if (greeting.link != kNoLink && (greeting.link == usable || greeting.link >= next))
+    choice = greeting.link;
+  else if (usable != kNoLink && usable >= greeting.next)
+    choice = usable;
   connection.link = &links_.use(connection.address, choice, connection);
   connection.to_write.append(reinterpret_cast<const char*>(&choice), sizeof choice);
-  open(connection);
+  join(connection);
 }
 
 void Transport::take_choice(Connection& connection) {
@@ -221,7 +226,27 @@ void Transport::take_choice(Connection& connection) {
     leave_link(connection);
     connection.link = &links_.use(connection.address, choice, connection);
   }
-  open(connection);
+  join(connection);
+}
+
+void Transport::join(Connection& connection) {
+  connection.state = Connection::State::kJoined;
+  settle(connection);
+}
+
+// The two ends of a link find each other with the first message that is not small, or that has to wait. UCX does not
+// survive that one of them ends before the other one has been able to answer (9ccaf31bb6 in UCX mends that). So each
+// side waits until its end is connected. The one that leads then sends a small message, which is answered, and one
+// that is not small; the connection is open when that has arrived.
+void Transport::settle(Connection& connection) {
+  if (connection.state != Connection::State::kJoined || !connection.host || !connection.link->is_connected) return;
+  const bool leads = worker_.address() < connection.address;
+  const auto say = [&](Message message) {
+    if (!tell(connection, message)) throw std::bad_alloc();
+  };
+  if (leads && !std::exchange(connection.has_begun_to_settle, true)) say(kHello);
+  if (connection.has_hello && !std::exchange(connection.has_answered, true)) say(leads ? kSettle : kHello);
+  if (connection.is_settled) open(connection);
 }
 
 void Transport::open(Connection& connection) {

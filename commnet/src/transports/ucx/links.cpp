@@ -53,8 +53,7 @@ Link& Links::make(const std::string& address, Other& other) {
   parameters.err_handler.cb = [](void* own, ucp_ep_h, ucs_status_t status) {
     auto& failed = *static_cast<Link*>(own);
     failed.has_failed = true;
-    const Links& owner = failed.owner;
-    for (Connection* const user : failed.users) owner.failed_(*user, owner.ucp_.ucs_status_string(status));
+    failed.owner.tell(failed, failed.owner.ucp_.ucs_status_string(status));
   };
   ++other.next;
   if (const ucs_status_t status = ucp_.ucp_ep_create(worker_, &parameters, &link.endpoint); status != UCS_OK) {
@@ -62,7 +61,29 @@ Link& Links::make(const std::string& address, Other& other) {
     fail(CN_UNREACHABLE, "%s", ucp_.ucs_status_string(status));
   }
   other.last = &link;
+  connect(link);
   return link;
+}
+
+// An endpoint without anything to send is flushed when it is connected.
+void Links::connect(Link& link) {
+  ucp_request_param_t parameters{};
+  parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+  parameters.user_data = &link;
+  parameters.cb.send = [](void* request, ucs_status_t status, void* own) {
+    auto& flushed = *static_cast<Link*>(own);
+    flushed.is_connecting = false;
+    flushed.is_connected = status == UCS_OK;
+    flushed.owner.ucp_.ucp_request_free(request);
+    if (status == UCS_OK) flushed.owner.tell(flushed, nullptr);
+  };
+  void* const request = ucp_.ucp_ep_flush_nbx(link.endpoint, &parameters);
+  link.is_connecting = UCS_PTR_IS_PTR(request);
+  link.is_connected = !request;
+}
+
+void Links::tell(const Link& link, const char* failure) const {
+  for (Connection* const user : link.users) told_(*user, failure);
 }
 
 bool Links::reaches_memory(Link& link, AccessRule rule) const {
@@ -93,13 +114,13 @@ void Links::close(Link& link) noexcept {
   ++closed_;
   void* const request = ucp_.ucp_ep_close_nbx(std::exchange(link.endpoint, nullptr), &parameters);
   if (!UCS_PTR_IS_PTR(request)) link.is_closing = false;
-  for (Connection* const user : link.users) failed_(*user, ucp_.ucs_status_string(UCS_ERR_CANCELED));
+  tell(link, ucp_.ucs_status_string(UCS_ERR_CANCELED));
 }
 
 bool Links::clean() noexcept {
   if (closed_ == 0) return links_.empty();
   std::erase_if(links_, [&](const Link& link) {
-    if (link.endpoint || link.is_closing || !link.users.empty()) return false;
+    if (link.endpoint || link.is_closing || link.is_connecting || !link.users.empty()) return false;
     if (link.other.last == &link) link.other.last = nullptr;
     --closed_;
     return true;

@@ -34,6 +34,7 @@ struct Link {
   const uint32_t number;
   ucp_ep_h endpoint = nullptr;
   int reaches_memory = -1;  // whether the devices access memory by themselves, once it is known
+  bool is_connecting = true, is_connected = false;
   bool has_failed = false;
   bool is_closing = false;
   std::vector<Connection*> users{};
@@ -43,9 +44,10 @@ struct Link {
 
 class Links {
  public:
-  // `failed` is called for those that use a link which fails or is closed. It must not call this object.
-  using Failed = void (*)(Connection& user, const char* why);
-  Links(const Library& ucp, ucp_worker_h worker, Failed failed) : ucp_(ucp), worker_(worker), failed_(failed) {}
+  // `told` is called for those that use a link which is connected, or, with the reason, for those whose link fails or
+  // is closed. It must not call this object.
+  using Told = void (*)(Connection& user, const char* failure);
+  Links(const Library& ucp, ucp_worker_h worker, Told told) : ucp_(ucp), worker_(worker), told_(told) {}
 
   // Returns the number of the last link to the worker with an address, if it can be used; else kNoLink.
   uint32_t usable(const std::string& address) const;
@@ -64,10 +66,12 @@ class Links {
 
  private:
   Link& make(const std::string& address, Other& other);
+  void connect(Link& link);
+  void tell(const Link& link, const char* failure) const;
 
   const Library& ucp_;
   const ucp_worker_h worker_;
-  const Failed failed_;
+  const Told told_;
   std::map<std::string, Other> others_;  // by the addresses of their workers
   std::list<Link> links_;
   size_t closed_ = 0;  // of them

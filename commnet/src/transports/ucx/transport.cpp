@@ -49,9 +49,12 @@ Transport::Transport(const cn_transport_host& host, cn_host_endpoint* endpoint, 
     : ucp_(library_for(settings)),
       host_(host),
       endpoint_(endpoint),
-      links_(ucp_, worker_.handle(), [](Connection& user, const char* why) {
-        // One that has not begun to use it can still use another one.
-        if (user.is_open()) user.owner.note_failure(user, why);
+      links_(ucp_, worker_.handle(), [](Connection& user, const char* failure) {
+        // One that is only offered the link can still use another one.
+        if (failure && user.link_is_chosen())
+          user.owner.note_failure(user, failure);
+        else
+          user.owner.arrived_.add(user);
       }) {
   set_handlers();
   sockets_.add(listeners_.number(), EPOLLIN);
@@ -110,6 +113,8 @@ void Transport::disconnect(Connection& connection) {
   const bool is_lost = connection.has_failed || !is_free();
   if (connection.is_open() && !is_lost && !connection.is_told && tell(connection, kGoodbye, connection.next_sent++)) {
     connection.goodbye_end = Clock::now() + kGoodbyeTime;
+  } else if (connection.is_settling()) {
+    connection.goodbye_end = Clock::now() + kGoodbyeTime;
   } else if (!is_free()) {
     links_.close(*connection.link);
     work_until(is_free, kPatience);
@@ -130,7 +135,9 @@ void Transport::disconnect(Connection& connection) {
 void Transport::end_connections() {
   for (auto each = ending_.begin(); each != ending_.end();) {
     Connection& connection = **each;
-    if (connection.has_failed || connection.goodbye_end <= Clock::now()) leave_link(connection);
+    // What the other side sends to make a link ready needs this side's end.
+    const bool is_over = connection.is_settling() ? !connection.link->is_usable() : connection.has_failed;
+    if (is_over || connection.goodbye_end <= Clock::now()) leave_link(connection);
     if (connection.link || connection.is_in_use()) {
       ++each;
       continue;

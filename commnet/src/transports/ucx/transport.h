@@ -87,6 +87,8 @@ class Transport {
   void greet(Connection& connection, uint32_t link, uint32_t next);
   void take_greeting(Connection& connection);
   void take_choice(Connection& connection);
+  void join(Connection& connection);
+  void settle(Connection& connection);
   void open(Connection& connection);
 
   // -- frames.cpp
@@ -96,7 +98,7 @@ class Transport {
   void finish(Send& send, ucs_status_t status) noexcept;
   void release(Send& send) noexcept;
   // Sends a message without a payload. Returns false if there is no memory.
-  bool tell(Connection& connection, Message message, uint64_t sequence) noexcept;
+  bool tell(Connection& connection, Message message, uint64_t sequence = 0) noexcept;
   template <Message kMessage>
   static ucs_status_t take_message(void* own, const void* header, size_t header_size, void* data, size_t size,
                                    const ucp_am_recv_param_t* parameters);
