@@ -103,17 +103,16 @@ void Transport::forget(uint64_t region) {
 
 bool Transport::revoke(Connection& connection) {
   if (!std::exchange(connection.has_exposed, false)) return true;
+  const auto has_left = [&] { return has_ended(connection.socket.number()); };
   if (!connection.has_failed && tell(connection, kRevoke, ++connection.grant)) {
-    const auto is_revoked = [&] {
-      return connection.revoked >= connection.grant || has_ended(connection.socket.number());
-    };
-    work_until([&] { return is_revoked() || connection.has_failed; }, kRevocationTime);
+    const auto is_revoked = [&] { return connection.revoked >= connection.grant; };
+    work_until([&] { return is_revoked() || connection.has_failed || has_left(); }, kRevocationTime);
     if (is_revoked()) return true;
   }
-  // Nothing comes over a link that is closed.
+  // Devices take nothing from a link that is closed. UCX's emulation may still do so.
   links_.close(*connection.link);
   work_until([&] { return !connection.link->is_closing; }, kClosingTime);
-  return false;
+  return has_left();
 }
 
 // ------------------------------------------------------------------------------------------------ the other side

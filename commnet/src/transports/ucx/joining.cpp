@@ -231,6 +231,10 @@ void Transport::take_choice(Connection& connection) {
 
 void Transport::join(Connection& connection) {
   connection.state = Connection::State::kJoined;
+  // Another one whose other side may choose this link keeps it, too.
+  for (const auto& [number, other] : connections_)
+    if (other->state == Connection::State::kOffered && !other->link && other->address == connection.address)
+      other->link = &links_.use(connection.address, connection.link->number, *other);
   settle(connection);
 }
 
