@@ -20,10 +20,9 @@ namespace {
 
 // The transports of UCX whose devices access memory by themselves, with a mark that follows their names.
 constexpr std::array<std::string_view, 4> kHardware{"rc_verbs/", "rc_mlx5/", "dc_mlx5/", "ugni_rdma/"};
-// What is copied by one call: it cannot be taken back.
-constexpr uint64_t kLargestMove = 4 << 20;
-// What is copied at a time.
-constexpr uint64_t kMostMoving = 16 << 20;
+// What is copied by one call, and by all calls at a time: it cannot be taken back. UCX's emulation takes longer.
+constexpr uint64_t kLargestMove = 4 << 20, kLargestEmulated = 256 << 10;
+constexpr uint64_t kMostMoving = 16 << 20, kMostEmulated = 1 << 20;
 // How long the other side may take to end its copies. One that does not run its progress does not answer.
 constexpr Clock::duration kRevocationTime = std::chrono::seconds(1);
 constexpr Clock::duration kClosingTime = std::chrono::milliseconds(100);
@@ -169,20 +168,20 @@ cn_status Transport::move(const Move& wanted, bool* goes_on) noexcept {
 
 cn_status Transport::get(Connection& connection, Remote& remote, uint64_t offset, void* to, uint64_t* size,
                          uint64_t cookie, bool* goes_on) noexcept {
-  *size = std::min(*size, kLargestMove);
+  *size = std::min(*size, emulates() ? kLargestEmulated : kLargestMove);
   return move({&connection, &remote, true, offset, static_cast<char*>(to), *size, cookie}, goes_on);
 }
 
 cn_status Transport::put(Connection& connection, Remote& remote, uint64_t offset, const void* from, uint64_t* size,
                          uint64_t cookie, bool* goes_on) noexcept {
-  *size = std::min(*size, kLargestMove);
+  *size = std::min(*size, emulates() ? kLargestEmulated : kLargestMove);
   char* const data = const_cast<char*>(static_cast<const char*>(from));
   return move({&connection, &remote, false, offset, data, *size, cookie}, goes_on);
 }
 
 void Transport::begin_moves() noexcept {
   size_t begun = 0;
-  while (begun < queued_.size() && moving_ < kMostMoving) begin(*queued_[begun++]);
+  while (begun < queued_.size() && moving_ < (emulates() ? kMostEmulated : kMostMoving)) begin(*queued_[begun++]);
   queued_.erase(queued_.begin(), queued_.begin() + static_cast<std::ptrdiff_t>(begun));
 }
 

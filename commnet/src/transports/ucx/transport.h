@@ -114,6 +114,7 @@ class Transport {
   // -- access.cpp
   Region& map(const cn_region& region);
   cn_status move(const Move& wanted, bool* goes_on) noexcept;
+  bool emulates() const { return worker_.rule() == AccessRule::kAlways; }
   void begin_moves() noexcept;
   void begin(Move& move) noexcept;
   void end_part(Move& move, ucs_status_t status) noexcept;
