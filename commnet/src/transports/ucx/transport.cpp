@@ -13,8 +13,8 @@ namespace {
 
 // After its last work, the worker is looked at for so long before it is armed: then the other side has to wake it.
 constexpr Clock::duration kAwake = std::chrono::microseconds(20);
-// How long payloads under way are waited for before their connection is given up.
-constexpr Clock::duration kPatience = std::chrono::milliseconds(100);
+// How long payloads under way are waited for before their connection is given up, and gets and puts.
+constexpr Clock::duration kPatience = std::chrono::milliseconds(100), kMovePatience = std::chrono::seconds(1);
 // How long the other side may take to answer a goodbye.
 constexpr Clock::duration kGoodbyeTime = std::chrono::milliseconds(500);
 // How often the worker is asked in a row while it has something to do.
@@ -176,7 +176,7 @@ void Transport::detach(Connection& connection, const void* begin, uint64_t size)
   if (!uses(connection, begin, size)) return;
   // UCX cannot take back what it has begun, and may be reading or writing it now.
   const auto is_free = [&] { return !uses(connection, begin, size); };
-  work_until([&] { return is_free() || connection.has_failed; }, kPatience);
+  work_until([&] { return is_free() || connection.has_failed; }, connection.moving > 0 ? kMovePatience : kPatience);
   if (!is_free()) {
     note_failure(connection, "a payload under way could not be taken back");
     links_.close(*connection.link);
