@@ -116,9 +116,8 @@ double own_messages(size_t size, int count) {
                  });
 }
 
-// Bytes per second of reads, several at a time.
-double own_reads(size_t size, int count) {
-  constexpr int kDepth = 4;
+// Bytes per second of reads, `depth` at a time.
+double own_reads(size_t size, int count, int depth) {
   return measure(
       [&](cn_endpoint* own, Shared& shared) {
         cn_memory* memory = nullptr;
@@ -126,19 +125,19 @@ double own_reads(size_t size, int count) {
         cn_memory_token(memory, CN_READ, &shared.token);
       },
       [&](cn_endpoint*, cn_peer* peer, Shared& shared) {
-        std::vector<std::vector<char>> bytes(kDepth, std::vector<char>(size, 1));
-        cn_operation* operations[kDepth];
+        std::vector<std::vector<char>> bytes(static_cast<size_t>(depth), std::vector<char>(size, 1));
+        std::vector<cn_operation*> operations(static_cast<size_t>(depth));
         double best = 0;
         for (int round = 0; round < kRepeated; ++round) {
           const auto begin = Clock::now();
-          for (int i = 0; i < count + kDepth; ++i) {
-            if (i >= kDepth) {
-              require(cn_wait(operations[i % kDepth], 20'000) == CN_OK, "cn_read");
-              cn_operation_release(operations[i % kDepth]);
+          for (int i = 0; i < count + depth; ++i) {
+            const auto place = static_cast<size_t>(i % depth);
+            if (i >= depth) {
+              require(cn_wait(operations[place], 20'000) == CN_OK, "cn_read");
+              cn_operation_release(operations[place]);
             }
             if (i < count)
-              require(cn_read(peer, &shared.token, 0, bytes[static_cast<size_t>(i % kDepth)].data(), size, nullptr,
-                              &operations[i % kDepth]) == CN_OK,
+              require(cn_read(peer, &shared.token, 0, bytes[place].data(), size, nullptr, &operations[place]) == CN_OK,
                       "cn_read");
           }
           best = std::max(best, static_cast<double>(size) * count / seconds(begin));
@@ -206,11 +205,15 @@ int main(int arguments, char** argument) {
     const std::vector<double> found =
         medians(rounds, {
                             [&] { return own_messages(size, count) / kMega; },
-                            [&] { return own_reads(size, count) / kMega; },
+                            [&] { return own_reads(size, count, 4) / kMega; },
+                            [&] { return own_reads(size, count, 1) / kMega; },
                             [&] { return perftest("ucp_am_bw", size, count, kBandwidth); },
+                            [&] { return perftest("ucp_get", size, count, kBandwidth); },
                         });
-    std::printf("{\"what\": \"%s\", \"unit\": \"MiB/s\", \"messages\": %.4g, \"reads\": %.4g, \"ucp_am_bw\": %.4g}\n",
-                name.c_str(), found[0], found[1], found[2]);
+    std::printf(
+        "{\"what\": \"%s\", \"unit\": \"MiB/s\", \"messages\": %.4g, \"reads, 4 at a time\": %.4g, \"reads\": "
+        "%.4g, \"ucp_am_bw\": %.4g, \"ucp_get\": %.4g}\n",
+        name.c_str(), found[0], found[1], found[2], found[3], found[4]);
     std::fflush(stdout);
   }
 }
