@@ -226,6 +226,18 @@ test-commnet-long: build-commnet # a million messages, ten thousand connections,
 		ctest --test-dir $(COMMNET) --output-on-failure --no-tests=error --tests-regex commnet_tests
 	@ctest --test-dir $(COMMNET) --output-on-failure --no-tests=error --label-regex long
 	@COMMNET_BUILD_FOLDER=$(CURDIR)/build-sanitized/commnet commnet/tools/test_sanitized.sh
+# The libraries that it is compared with are installed for this alone.
+BENCH_COMMNET_LISTS := apt.txt commnet/apt.txt commnet/benchmarks/apt.txt
+$(BUILD)/.bench-commnet: $(BENCH_COMMNET_LISTS) tools/install_packages.sh
+	@mkdir -p $(BUILD)
+	@tools/install_packages.sh $(BENCH_COMMNET_LISTS)
+	@touch $@
+.PHONY: bench-commnet
+bench-commnet: $(BUILD)/.bench-commnet ## Compare the communication library with sockets, ZeroMQ, UCX, Open MPI and gloo (BENCH_OPTIONS=--write: into results.md)
+	@cmake -S commnet -B $(BUILD)/commnet-bench -G Ninja -DCMAKE_BUILD_TYPE=Release -DCOMMNET_TESTS=OFF -DCOMMNET_BENCHMARKS=ON \
+		-DCMAKE_CXX_COMPILER_LAUNCHER=ccache >$(BUILD)/commnet-bench.log 2>&1 || { cat $(BUILD)/commnet-bench.log; exit 1; }
+	@cmake --build $(BUILD)/commnet-bench
+	@python3 commnet/benchmarks/run.py $(BUILD)/commnet-bench/benchmarks $(BENCH_OPTIONS)
 
 .PHONY: test-packages
 test-packages: packages $(VENV)/.test ## Publish the packages to registries on this machine, and install them by name in bare systems

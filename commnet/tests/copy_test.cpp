@@ -1,16 +1,13 @@
 // Tests the copies that a process makes of the memory of another one: that they end when the memory is taken back, and
 // what becomes of them when the other process ends or the system no longer permits them.
-#include <sys/wait.h>
-
 #include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <cstring>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
+#include "child.h"
 #include "forbid.h"
 #include "support.h"
 
@@ -27,54 +24,6 @@ constexpr uint32_t kToken = 1, kReport = 2, kGo = 3;
 struct Report {
   cn_status status;
   bool has_seen_after;  // whether there were bytes that the memory got after it was taken back
-};
-
-// A child process that runs `work` with an endpoint, which has connected to that of this process.
-class Child {
- public:
-  // Must be called before this process has endpoints.
-  template <class Work>
-  explicit Child(Work&& work) {
-    int ends[2];
-    if (pipe(ends) != 0) return;
-    process_ = fork();
-    if (process_ == 0) {
-      close(ends[1]);
-      alarm(60);
-      std::string address(1024, '\0');
-      const ssize_t size = read(ends[0], address.data(), address.size());
-      address.resize(size > 0 ? static_cast<size_t>(size) : 0);
-      {
-        const EndpointHandle endpoint = make_endpoint("child", "shared");
-        work(endpoint.get(), address);
-      }
-      _exit(testing::Test::HasFailure() ? 1 : 0);
-    }
-    close(ends[0]);
-    pipe_ = ends[1];
-  }
-  ~Child() {
-    if (process_ <= 0) return;
-    kill(process_, SIGKILL);
-    waitpid(process_, nullptr, 0);
-  }
-  void tell(const std::string& address) {
-    EXPECT_EQ(write(pipe_, address.data(), address.size()), static_cast<ssize_t>(address.size()));
-    close(pipe_);
-  }
-  void end() const {
-    if (process_ > 0) kill(process_, SIGKILL);
-  }
-  // Returns whether it has ended well.
-  bool ends_well() {
-    int status = 0;
-    waitpid(std::exchange(process_, -1), &status, 0);
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-  }
-
- private:
-  pid_t process_ = -1;
-  int pipe_ = -1;
 };
 
 // Messages of a kind, one after the other.
@@ -121,7 +70,7 @@ cn_memory* share(cn_endpoint* endpoint, std::vector<char>& bytes, uint32_t right
 }
 
 TEST(Copy, NothingIsReadOnceMemoryIsReleased) {
-  Child child([](cn_endpoint* endpoint, const std::string& address) {
+  Child child("shared", [](cn_endpoint* endpoint, const std::string& address) {
     Inbox inbox(endpoint);
     cn_peer* const peer = connect(endpoint, address.c_str());
     tell(peer, kGo, 0);
@@ -161,7 +110,7 @@ TEST(Copy, NothingIsReadOnceMemoryIsReleased) {
 }
 
 TEST(Copy, NothingIsReadOfAWriteThatWasCancelled) {
-  Child child([](cn_endpoint* endpoint, const std::string& address) {
+  Child child("shared", [](cn_endpoint* endpoint, const std::string& address) {
     Inbox inbox(endpoint);
     cn_peer* const peer = connect(endpoint, address.c_str());
     std::vector<char> here(kSize);
@@ -252,7 +201,7 @@ TEST(Copy, OtherCopiesGoOnAfterARevocation) {
     EXPECT_EQ(std::ranges::count(writable, expected), static_cast<ptrdiff_t>(kSize));
     for (cn_memory* const memory : memories) cn_memory_release(memory);
   };
-  Child child([&](cn_endpoint* endpoint, const std::string& address) {
+  Child child("shared", [&](cn_endpoint* endpoint, const std::string& address) {
     Inbox inbox(endpoint);
     cn_peer* const peer = connect(endpoint, address.c_str());
     tell(peer, kGo, 0);
@@ -273,7 +222,7 @@ TEST(Copy, OtherCopiesGoOnAfterARevocation) {
 
 TEST(Copy, TheEndOfAProcessIsThatOfItsPeer) {
   for (int i = 0; i < 6; ++i) {
-    Child child([](cn_endpoint* endpoint, const std::string& address) {
+    Child child("shared", [](cn_endpoint* endpoint, const std::string& address) {
       cn_peer* const peer = connect(endpoint, address.c_str());
       std::vector<char> bytes(kSize, kBefore);
       cn_token token;
@@ -319,7 +268,7 @@ TEST(Copy, WhatIsNoLongerPermittedTravelsInFrames) {
     EXPECT_EQ(std::ranges::count(bytes, kBefore), static_cast<ptrdiff_t>(kSize));
     cn_memory_release(memory);
   };
-  Child child(refuses);
+  Child child("shared", refuses);
   const EndpointHandle own = make_endpoint("own", "shared");
   Inbox inbox(own.get());
   child.tell(cn_endpoint_address(own.get()));

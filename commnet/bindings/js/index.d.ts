@@ -10,14 +10,15 @@ export interface EndpointOptions {
   name?: string;
   /** What all endpoints of a job know, and nobody else. Default: none, which only connects endpoints without one. */
   secret?: Bytes | string;
-  /** Names, best first: ['sockets', 'memory']. Default: all that are available. */
+  /** Names, best first: ['memory', 'shared', 'sockets']. Default: all that are available. */
   transports?: string | readonly string[];
   /**
-   * Where peers can connect: 'tcp://0.0.0.0:7000', 'unix:/run/job/a', both, or 'none'. Default: a free port of
-   * 127.0.0.1, and a Unix socket without a file.
+   * Where peers can connect: 'tcp://0.0.0.0:7000', 'unix:/run/job/a', 'shared:a', several of them, or 'none'. Default: a
+   * free port of 127.0.0.1, and a Unix socket without a file. Processes of the user on this machine can connect through
+   * shared memory, unless it is 'none'.
    */
   listen?: string | readonly string[];
-  /** For how many microseconds progress looks for work before it sleeps. Default: 0. */
+  /** For how many microseconds progress looks for work before it sleeps. Default: some, while that spares sleeps. */
   busyPoll?: number;
   /** The milliseconds after which a silent peer is lost. Default: 10,000. */
   peerTimeout?: number;
@@ -96,7 +97,7 @@ export class Endpoint extends EventEmitter<EndpointEvents> {
   /** Creates an endpoint. Throws a CommnetError. */
   constructor(options?: EndpointOptions);
   readonly name: string;
-  /** What peers connect to: 'name@unix:...,tcp://127.0.0.1:40123'. */
+  /** What peers connect to: 'name@shared:...,unix:...,tcp://127.0.0.1:40123'. */
   readonly address: string;
   readonly isClosed: boolean;
   /** Connects to an endpoint by its address. Two endpoints have one connection, whoever connects first. */
@@ -116,6 +117,12 @@ export class Endpoint extends EventEmitter<EndpointEvents> {
    * released, or the endpoint closed, and its ArrayBuffer cannot be transferred any more. Default: peers may read only.
    */
   register(memory: Bytes, rights?: Rights): Memory;
+  /**
+   * Allocates memory, of zeros, and registers it. Peers of the same host and user read and write it without a system
+   * call. Its bytes are `data`, whose ArrayBuffer cannot be transferred. It is freed by release(); what is not released
+   * before the endpoint is closed is freed as garbage. Default: peers may read only.
+   */
+  allocate(size: number | bigint, rights?: Rights): Memory;
   /** Creates a queue. */
   queue(): Queue;
   /** Keeps the process alive until the endpoint is closed. By default, handlers, listeners and operations do. */
@@ -134,7 +141,7 @@ export class Endpoint extends EventEmitter<EndpointEvents> {
 export class Peer {
   private constructor();
   readonly name: string;
-  /** The name of the transport that connects the peer: 'sockets'. */
+  /** The name of the transport that connects the peer: 'shared'. */
   readonly transport: string;
   readonly isConnected: boolean;
   /** Disconnects the peer: operations end with CancelledError here, with PeerLostError there. */
@@ -155,11 +162,16 @@ export class Peer {
 /** Memory that peers may read, or read and write. */
 export class Memory {
   private constructor();
-  /** Bytes. */
+  /** How many bytes it has. */
   readonly size: number;
+  /** The bytes, which peers access. Those of allocate() are gone once they are released: the Buffer is empty then. */
+  readonly data: Buffer;
   /** Returns a token with the rights of the memory, or with a part of them. */
   token(rights?: Rights): Token;
-  /** Ends the registration: all tokens become invalid, and no peer accesses the memory any more. */
+  /**
+   * Ends the registration: all tokens become invalid, and no peer accesses the memory any more. Frees memory of
+   * allocate(): throws an InvalidArgumentError while operations or other registrations use it.
+   */
   release(): void;
   [Symbol.dispose](): void;
 }

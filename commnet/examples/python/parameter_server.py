@@ -11,7 +11,7 @@ import random
 
 import commnet
 
-GRADIENT, WELCOME = 1, 2  # numbers of handlers
+GRADIENT, WELCOME, ADDED = 1, 2, 3  # numbers of handlers
 SECRET = b"only for this example"
 RIGHT = (3.0, -1.0)  # the slope and the offset of the line
 RATE = 0.05
@@ -22,6 +22,8 @@ def work(address: str, number: int, steps: int) -> None:
     tokens: queue.SimpleQueue[commnet.Token] = queue.SimpleQueue()
     with commnet.Endpoint(f"worker {number}", SECRET) as endpoint:
         endpoint.on_message(WELCOME, lambda message: tokens.put(commnet.Token(message.data)))
+        added: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        endpoint.on_message(ADDED, lambda message: added.put(bytes(message)))
         server = endpoint.connect(address)
         token = tokens.get()
         parameters = array.array("d", [0.0, 0.0])
@@ -29,7 +31,8 @@ def work(address: str, number: int, steps: int) -> None:
             server.read(token, parameters).wait()
             x = numbers.uniform(-1, 1)
             error = parameters[0] * x + parameters[1] - (RIGHT[0] * x + RIGHT[1])
-            server.send(array.array("d", [2 * error * x, 2 * error]), GRADIENT).wait()
+            server.send(array.array("d", [2 * error * x, 2 * error]), GRADIENT)
+            added.get()  # else the next read, which does not wait for the server, may be of parameters that are old
 
 
 def main() -> None:
@@ -44,6 +47,7 @@ def main() -> None:
     def add(message: commnet.Message) -> None:
         for i, gradient in enumerate(message.data.cast("d")):
             parameters[i] -= RATE * gradient
+        message.peer.send(b"", ADDED)
 
     with commnet.Endpoint("server", SECRET) as endpoint:
         memory = endpoint.register(parameters)  # workers may only read

@@ -9,6 +9,7 @@ require "securerandom"
 
 GRADIENT = 1
 WELCOME = 2
+ADDED = 3
 RATE = 0.05
 SLOPE = 3.0
 OFFSET = -1.0
@@ -21,7 +22,10 @@ class Server
     @workers = workers
     endpoint.on_join { |peer| peer.send_message(@memory.token.to_s, handler: WELCOME) }
     endpoint.on_leave { @left << true }
-    endpoint.on_message(GRADIENT) { |message| add(message.data.unpack("dd")) }
+    endpoint.on_message(GRADIENT) do |message|
+      add(message.data.unpack("dd"))
+      message.peer.send_message("", handler: ADDED)
+    end
   end
 
   def parameters = @memory.object.to_s.unpack("dd")
@@ -48,11 +52,14 @@ def work(address, secret, number, steps)
   Commnet::Endpoint.open(name: "worker #{number}", secret:) do |endpoint|
     tokens = Thread::Queue.new
     endpoint.on_message(WELCOME) { |message| tokens << Commnet::Token.new(message.data) }
+    added = Thread::Queue.new
+    endpoint.on_message(ADDED) { added << true }
     server = endpoint.connect(address)
     token = tokens.pop
     steps.times do
       parameters = server.read(token).wait.unpack("dd")
       server.send_message(gradient(*parameters, random).pack("dd"), handler: GRADIENT)
+      added.pop # else the next read, which does not wait for the server, may be of parameters that are old
     end
   end
 end

@@ -82,12 +82,13 @@ typedef struct cn_endpoint_options {
   const void* secret;       /* what all endpoints of a job know, and nobody else; default: none, which only connects
                                endpoints without one */
   size_t secret_size;       /* in bytes */
-  const char* transports;   /* names, best first: "sockets,memory"; default: all that are available */
+  const char* transports;   /* names, best first: "shared,sockets"; default: all that are available */
   const char* listen;       /* where peers can connect: "tcp://0.0.0.0:7000", "unix:/run/job/a", both with a comma, or
-                               "none"; default: a free port of 127.0.0.1, and a Unix socket without a file */
+                               "none"; default: a free port of 127.0.0.1, and a Unix socket without a file. Processes of
+                               the user on this machine can connect through shared memory, unless it is "none" */
   uint32_t flags;           /* CN_MANUAL_PROGRESS */
-  uint32_t busy_poll_us;    /* for how long progress looks for work before it sleeps; default: 0. Lowers the latency and
-                               takes a processor */
+  uint32_t busy_poll_us;    /* for how long progress looks for work before it sleeps. Lowers the latency and takes a
+                               processor; default: some microseconds, while that spares sleeps */
   uint32_t peer_timeout_ms; /* after which a silent peer is lost; default: 10,000 */
   uint32_t streams;         /* connections per peer over TCP, for large reads and writes; default: 2, at most 16 */
   uint64_t receive_window;  /* bytes of messages from each peer that this endpoint keeps before it has handled them;
@@ -105,9 +106,9 @@ CN_API cn_status cn_endpoint_create(const cn_endpoint_options* options, cn_endpo
  * leave, its operations end with CN_CANCELLED, their callbacks run, and its memory is no longer reachable when the
  * function returns. Returns CN_TIMED_OUT, with a text that says how many, if messages were not sent. The endpoint is
  * closed in any case, unless the function was called from a callback, which it must not (CN_INVALID_ARGUMENT). Its
- * handles become invalid, but for operations and messages, which are still to be released. Functions that get the
- * handle of the endpoint soon after that return CN_CLOSED; if several threads close it, each waits for the end. NULL:
- * does nothing. */
+ * handles become invalid, but for operations, messages and memories, which are still to be released. Functions that get
+ * the handle of the endpoint soon after that return CN_CLOSED; if several threads close it, each waits for the end.
+ * NULL: does nothing. */
 CN_API cn_status cn_endpoint_close(cn_endpoint* endpoint);
 /* Returns the name. */
 CN_API const char* cn_endpoint_name(const cn_endpoint* endpoint);
@@ -217,10 +218,13 @@ enum { CN_READ = 1, CN_WRITE = 2 }; /* what peers may do with a memory */
 /* Registers `size` bytes at `data`, which must live until the memory is released. */
 CN_API cn_status cn_memory_register(cn_endpoint* endpoint, void* data, size_t size, uint32_t rights,
                                     cn_memory** result);
+/* Allocates `size` bytes, which are zero, and registers them. Sets *data to where they are. Peers of the same host and
+ * user read and write them without a system call. cn_memory_release() frees them. */
+CN_API cn_status cn_memory_alloc(cn_endpoint* endpoint, size_t size, uint32_t rights, void** data, cn_memory** result);
 /* Sets *token to one that allows `rights`, a part of those of the memory. */
 CN_API cn_status cn_memory_token(const cn_memory* memory, uint32_t rights, cn_token* token);
 /* Ends the registration: all its tokens become invalid, and no peer accesses the memory any more when the function
- * returns. NULL: does nothing. */
+ * returns. Memory of cn_memory_alloc() is freed. NULL: does nothing. */
 CN_API void cn_memory_release(cn_memory* memory);
 /* Returns the bytes of the memory that a token names. */
 CN_API uint64_t cn_token_size(const cn_token* token);

@@ -119,7 +119,18 @@ class Memory {
     cn_memory* memory = nullptr;
     check(cn_memory_register(endpoint, data, size, rights, &memory));
     handle_.reset(memory);
+    bytes_ = {static_cast<std::byte*>(data), size};
   }
+  /// Allocates the memory, which the object then owns.
+  Memory(cn_endpoint* endpoint, size_t size, uint32_t rights) {
+    cn_memory* memory = nullptr;
+    void* data = nullptr;
+    check(cn_memory_alloc(endpoint, size, rights, &data, &memory));
+    handle_.reset(memory);
+    bytes_ = {static_cast<std::byte*>(data), size};
+  }
+
+  std::span<std::byte> bytes() const { return bytes_; }
 
   /// Returns a token that allows `rights`, a part of those of the memory.
   Token token(uint32_t rights) const {
@@ -133,6 +144,7 @@ class Memory {
     void operator()(cn_memory* memory) const { cn_memory_release(memory); }
   };
   std::unique_ptr<cn_memory, Release> handle_;
+  std::span<std::byte> bytes_;
 };
 
 /// A peer. It belongs to its endpoint, and may be copied.
@@ -260,6 +272,8 @@ class Endpoint {
   Memory share(std::span<std::byte> bytes, uint32_t rights) {
     return Memory(get(), bytes.data(), bytes.size(), rights);
   }
+  /// Allocates memory that peers may access, see cn_memory_alloc().
+  Memory allocate(size_t size, uint32_t rights) { return Memory(get(), size, rights); }
   Queue queue() { return Queue(get()); }
   /// Works, for endpoints with is_manual; see cn_progress().
   void progress(std::chrono::milliseconds timeout = {}) { check(cn_progress(get(), timeout.count())); }

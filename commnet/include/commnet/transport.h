@@ -31,7 +31,8 @@ typedef struct cn_remote cn_remote;
 
 /* Memory of this process that others may access. */
 typedef struct cn_region {
-  uint64_t id; /* no other region of the endpoint has it, also later */
+  uint64_t id;     /* not 0; no other region of the endpoint has it, also later */
+  uint32_t rights; /* what the other side may do with it: CN_READ, CN_WRITE or both */
   void* data;
   uint64_t size;
   int file; /* -1, or the file of a memory of cn_memory_alloc(), which it holds from its beginning on */
@@ -92,6 +93,7 @@ typedef struct cn_transport_table {
   bool keeps_payloads;  /* whether detach() may have to wait until payloads under way have arrived */
   bool has_hosts;       /* whether they are "scheme://host:port": the library then looks up the names of hosts, and
                            the transport sees numbers */
+  bool is_flush_cheap;  /* whether flush() costs little: frames of calls that follow each other need not wait for it */
   bool has_streams;     /* whether several connections of two endpoints carry more than one (options: streams) */
 
   /* Opens the transport for an endpoint. CN_UNSUPPORTED says that this machine lacks something it needs. */
@@ -127,12 +129,13 @@ typedef struct cn_transport_table {
    * travels in frames. reaches_memory() says whether this is so for a connection.
    *
    * expose() allows the other side to access a region, and sets *grant. CN_UNSUPPORTED: not this region, whose data
-   * travels in frames. revoke() ends all that was allowed on a connection, and waits until the other side does not
-   * access anything any more; it returns false if that takes too long, and the library then closes the connection.
+   * travels in frames. revoke() ends what was allowed on a connection for a region (0: for all), and waits until the
+   * other side does not access it any more; it returns false if that takes too long, and the library then closes the
+   * connection. It may end more than that: the other side is told anew what it asks for.
    * forget() says that a region is no longer registered; nobody is allowed to access it then. */
   bool (*reaches_memory)(cn_connection* connection);
   cn_status (*expose)(cn_connection* connection, const cn_region* region, cn_grant* grant);
-  bool (*revoke)(cn_connection* connection);
+  bool (*revoke)(cn_connection* connection, uint64_t region);
   void (*forget)(cn_transport* transport, uint64_t region);
   /* open_remote() prepares to access a region of the other side, of `size` bytes. What it sets is freed by
    * close_remote(), which comes before disconnect(); copies that go on end as they would.

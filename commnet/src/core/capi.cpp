@@ -79,6 +79,12 @@ void begin_move(cn_peer* to, Operation::Kind kind, const void* data, size_t size
   });
 }
 
+// Returns whether nobody hears of the end of a call.
+bool is_plain(const cn_call* call) {
+  return call == nullptr ||
+         (call->struct_size == sizeof *call && call->flags == CN_COPY && !call->done && !call->queue);
+}
+
 }  // namespace
 
 extern "C" {
@@ -183,6 +189,9 @@ cn_status cn_disconnect(cn_peer* peer) {
 cn_status cn_send(cn_peer* peer, uint32_t handler, uint32_t channel, const void* data, size_t size, const cn_call* call,
                   cn_operation** operation) {
   return guarded([&] {
+    if (operation == nullptr && is_plain(call) && data != nullptr && size <= PTRDIFF_MAX &&
+        endpoint_of(peer)->send_now(*peer->peer, handler, channel, data, size))
+      return;
     begin_move(peer, Operation::Kind::kSend, data, size, call, operation, [&](Operation& send) {
       send.handler = handler;
       send.channel = channel;
@@ -215,6 +224,16 @@ cn_status cn_memory_register(cn_endpoint* endpoint, void* data, size_t size, uin
     const auto owner = endpoint_of(endpoint);
     cn_memory*& handle = checked(result, "result");
     handle = new cn_memory{owner, owner->register_memory(data, size, rights)};
+  });
+}
+
+cn_status cn_memory_alloc(cn_endpoint* endpoint, size_t size, uint32_t rights, void** data, cn_memory** result) {
+  return guarded([&] {
+    const auto owner = endpoint_of(endpoint);
+    cn_memory*& handle = checked(result, "result");
+    void*& place = checked(data, "data");
+    handle = new cn_memory{owner, owner->allocate_memory(size, rights)};
+    place = handle->memory->data;
   });
 }
 

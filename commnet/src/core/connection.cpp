@@ -62,10 +62,10 @@ void Connection::pause(bool pauses) noexcept {
   if (handle_ && !is_closed() && can_pause()) table_.pause(handle_, pauses);
 }
 
-void Connection::revoke() noexcept {
+void Connection::revoke(uint64_t region) noexcept {
   if (!has_granted_ || !handle_) return;
-  has_granted_ = false;
-  if (table_.revoke(handle_) || is_closed()) return;
+  if (region == 0) has_granted_ = false;
+  if (table_.revoke(handle_, region) || is_closed()) return;
   has_failed_ = true;
   failure_ = CN_PEER_LOST;
   keep_text(failure_text_, "it does not stop to access memory that is no longer its to use");
@@ -175,7 +175,7 @@ void Connection::close(cn_status status, const char* text) noexcept {
   keep_text(kept, text);
   // Operations end before the transport frees the connection, and their memory is not used after that.
   detach(nullptr, UINT64_MAX);
-  revoke();
+  revoke(0);
   state_ = State::kClosed;
   if (const OperationPointer operation = std::exchange(operation_, nullptr))
     endpoint_.connect_failed(operation, status, kept);

@@ -87,7 +87,8 @@ class Connection {
     has_granted_ = true;
     return table_.expose(handle_, &region, grant);
   }
-  void revoke() noexcept;
+  // Ends what was exposed of a region; 0: of all.
+  void revoke(uint64_t region) noexcept;
   cn_status open_remote(const cn_grant& grant, uint64_t size, cn_remote** remote) const {
     return table_.open_remote(handle_, &grant, size, remote);
   }
@@ -136,7 +137,7 @@ class Connection {
   bool is_used_ = false;
   bool is_dirty_ = false;  // frames were sent since the last flush()
   bool has_failed_ = false;
-  bool has_granted_ = false;  // since the last revocation
+  bool has_granted_ = false;
   cn_status failure_ = CN_OK;
   std::string failure_text_;
   OperationPointer operation_;

@@ -179,6 +179,15 @@ void Endpoint::send(Peer& peer, const OperationPointer& operation) {
   start(operation, [&] { peer.send(operation); });
 }
 
+bool Endpoint::send_now(Peer& peer, uint32_t handler, uint32_t channel, const void* data, uint64_t size) {
+  Lock lock = take_lock();
+  require_open();
+  if (!peer.send_now(handler, channel, data, size)) return false;
+  peer.flush_soon();
+  after_call(lock);
+  return true;
+}
+
 void Endpoint::request(Peer& peer, const OperationPointer& operation) {
   start(operation, [&] { peer.request(operation); });
 }
@@ -233,6 +242,19 @@ std::shared_ptr<const Memory> Endpoint::register_memory(void* data, uint64_t siz
   const Lock lock = take_lock();
   require_open();
   return memories_.add(data, size, rights);
+}
+
+std::shared_ptr<const Memory> Endpoint::allocate_memory(uint64_t size, uint32_t rights) {
+  if (size == 0) fail(CN_INVALID_ARGUMENT, "size is 0");
+  MemoryFile allocated = MemoryFile::make(size);
+  // Without files in memory, others read and write it like any other memory.
+  if (!allocated && errno != ENOMEM && errno != ENOSPC) allocated = MemoryFile::make_private(size);
+  if (!allocated)
+    fail(CN_OUT_OF_MEMORY, "the system has no memory of %llu bytes", static_cast<unsigned long long>(size));
+  const Lock lock = take_lock();
+  require_open();
+  char* const data = allocated.data();
+  return memories_.add(data, size, rights, std::move(allocated));
 }
 
 void Endpoint::release_memory(const std::shared_ptr<const Memory>& memory) {

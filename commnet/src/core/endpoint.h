@@ -54,6 +54,8 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   bool is_closing();
   void connect(const char* address, const OperationPointer& operation);
   void send(Peer& peer, const OperationPointer& operation);
+  // Sends a message of which nobody hears the end, if that can be done at once; returns whether it has.
+  bool send_now(Peer& peer, uint32_t handler, uint32_t channel, const void* data, uint64_t size);
   void request(Peer& peer, const OperationPointer& operation);
   void mark(const OperationPointer& operation);
   cn_status wait(Operation& operation, int64_t timeout_ms);
@@ -63,6 +65,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   void set_handler(uint32_t number, cn_handler handler, void* user, bool as_event);
   void release(cn_message* message);
   std::shared_ptr<const Memory> register_memory(void* data, uint64_t size, uint32_t rights);
+  std::shared_ptr<const Memory> allocate_memory(uint64_t size, uint32_t rights);
   void release_memory(const std::shared_ptr<const Memory>& memory);
   void watch_peers(bool watch);
   cn_status next_event(cn_event& event, int64_t timeout_ms);
@@ -100,6 +103,8 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   void joined(Peer& peer) noexcept;
   void left(Peer& peer, cn_status status, std::string_view text) noexcept;
   Notices take_notice() { return spare_notices_.take(); }
+  // Returns a message without content.
+  std::unique_ptr<cn_message> take_message();
   Peer& peer_of(const std::string& name);
   // Returns whether a connection that this endpoint has begun is on its way to an endpoint.
   bool connects_to(const std::string& name) const;
@@ -121,7 +126,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
     check_timers_at(time);
   }
   void check_timers_at(Clock::time_point time) { timers_at_ = std::min(timers_at_, time); }
-  // Returns the time at which the present turn of work has begun: for what need not be exact.
+  // Returns when the present turn of work has begun, give or take some milliseconds.
   Clock::time_point now() const { return now_; }
   // Returns whether frames are to wait until work() sends them together: while calls follow each other fast.
   bool leaves_flushes();
@@ -168,7 +173,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   void require_open() const;
   // Throws Error on the thread that runs a callback.
   void refuse_callbacks() const;
-  static Clock::time_point time_after(int64_t timeout_ms);
+  static Clock::time_point time_after(int64_t timeout_ms, Clock::time_point now);
   void begin(const OperationPointer& operation);
   // Begins an operation by start(), with the lock.
   template <class Start>
@@ -191,7 +196,10 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   // Gives messages that are ready to their handlers; those without one wait. Returns what is to be called.
   Notices claim() noexcept;
   // Runs the handler of a message, unless handlers were changed since `version`. Returns whether it has.
-  bool run_handler(Notice& notice, uint64_t version) noexcept;
+  bool run_handler(const Notice& notice, uint64_t version) noexcept;
+  bool run_callback(Notice& notice, uint64_t version) noexcept;
+  void take_back(std::unique_ptr<cn_message> message) noexcept;
+  void free_handled(Notices& handled) noexcept;
   // Ends the link to a peer for the exception of a callback, which is being handled; without the lock.
   void disconnect_for_exception(Peer* peer) noexcept;
   // Waits until a handler that was running for a number has returned.
@@ -205,6 +213,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   void sleep(Lock& lock, Clock::duration longest);
   void note_ready(std::span<const epoll_event> events);
   void note_all_ready();
+  bool is_busy();
   bool may_sleep();
   bool run_transports(bool* lacks_memory) noexcept;
   bool rest_transports() noexcept;
@@ -248,10 +257,14 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   uint64_t callback_count_ = 0;
   bool is_working_ = false;  // a thread is in work()
   std::thread::id worker_;
-  Clock::time_point now_ = Clock::now();  // when the present turn of work has begun
+  Clock::time_point now_ = Clock::now();  // when the present turn of work has begun, give or take some milliseconds
   Clock::time_point last_work_, timers_at_, peers_at_, last_flush_;
   Signal stays_awake_;  // for an event loop outside: it is to look for work again
-  bool is_kept_awake_ = false;
+  bool is_kept_awake_ = false, is_past_busy_ = false;
+  bool spins_ = false;  // looks for work before it sleeps
+  Clock::duration spin_penalty_ = std::chrono::milliseconds(1);
+  Clock::time_point spins_again_at_;
+  bool looks_rarely_ = false;  // at descriptors: the last work has come without them
   unsigned idle_turns_ = 0;
 
   std::list<std::unique_ptr<Connection>> connections_, graves_;
@@ -274,6 +287,7 @@ class Endpoint final : public std::enable_shared_from_this<Endpoint> {
   // taken last, to which its text belongs.
   Notices unclaimed_, ready_, events_, last_event_;
   SpareNotices spare_notices_;
+  std::vector<std::unique_ptr<cn_message>> spare_messages_;  // with room for all that are kept
   bool watches_peers_ = false;
 };
 

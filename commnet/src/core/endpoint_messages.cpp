@@ -4,6 +4,13 @@
 
 namespace commnet {
 
+namespace {
+
+// How many messages that were released are kept for the next ones.
+constexpr size_t kMostSpare = 1024;
+
+}  // namespace
+
 void Endpoint::set_handler(uint32_t number, cn_handler function, void* user, bool as_event) {
   Lock lock = take_lock();
   require_open();
@@ -105,19 +112,53 @@ size_t Endpoint::trim_unclaimed(const Peer* leaving) noexcept {
 
 void Endpoint::release(cn_message* message) {
   if (--message->owners > 0) return;
-  const std::unique_ptr<cn_message> owned(message);
+  std::unique_ptr<cn_message> owned(message);
   const std::shared_ptr<Endpoint> keeps = owned->endpoint;
   if (is_inherited()) return;
   Lock lock = take_lock();
-  if (is_closing_) return;
-  Peer& peer = *owned->peer;
-  if (peer.is_connected() && peer.session() == owned->session) peer.give_back(owned->cost());
-  spare_memory_.put(std::move(owned->memory));
+  take_back(std::move(owned));
   after_call(lock);
 }
 
-bool Endpoint::run_handler(Notice& notice, uint64_t version) noexcept {
-  cn_message* const message = std::exchange(notice.message, nullptr);
+// Gives what a message has taken to others.
+void Endpoint::take_back(std::unique_ptr<cn_message> message) noexcept {
+  if (is_closing_) return;
+  Peer& peer = *message->peer;
+  if (peer.is_connected() && peer.session() == message->session) peer.give_back(message->cost());
+  spare_memory_.put(std::move(message->memory));
+  if (spare_messages_.size() >= kMostSpare) return;
+  message->memory = {};
+  message->endpoint = nullptr;
+  spare_messages_.push_back(std::move(message));
+}
+
+std::unique_ptr<cn_message> Endpoint::take_message() {
+  if (spare_messages_.capacity() == 0) spare_messages_.reserve(kMostSpare);
+  std::unique_ptr<cn_message> message;
+  if (spare_messages_.empty()) {
+    message = std::make_unique<cn_message>();
+  } else {
+    message = std::move(spare_messages_.back());
+    spare_messages_.pop_back();
+    message->arrived = 0;
+    message->owners = 1;
+    message->is_kept = false;
+  }
+  message->notice = take_notice();
+  message->endpoint = shared_from_this();
+  return message;
+}
+
+// Frees the messages whose handlers have returned, but for those that are kept.
+void Endpoint::free_handled(Notices& handled) noexcept {
+  for (Notice& each : handled) {
+    if (!each.message || --each.message->owners > 0) continue;
+    take_back(std::unique_ptr<cn_message>(each.message));
+  }
+}
+
+bool Endpoint::run_handler(const Notice& notice, uint64_t version) noexcept {
+  cn_message* const message = notice.message;
   if (++calls_ == 0) ++calls_;
   // Either this thread sees that handlers have changed, or the one that has changed them sees that this one runs.
   running_ = uint64_t{calls_} << 32 | message->handler;
@@ -129,9 +170,6 @@ bool Endpoint::run_handler(Notice& notice, uint64_t version) noexcept {
     } catch (...) {
       disconnect_for_exception(&peer);
     }
-    release(message);
-  } else {
-    notice.message = message;
   }
   running_ = 0;
   return runs;

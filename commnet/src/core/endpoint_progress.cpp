@@ -18,17 +18,26 @@ constexpr Clock::duration kRest = std::chrono::milliseconds(1);
 constexpr Clock::duration kRoom = std::chrono::microseconds(100);
 // Frames of calls that follow each other faster than this are sent together.
 constexpr Clock::duration kBurst = std::chrono::microseconds(5);
-// How many descriptors are looked at together, and how often while this endpoint looks for work all the time.
+// For how long work is looked for before a sleep, if the option does not say it. When that was in vain, it is not done
+// for a while, which becomes longer each time.
+constexpr Clock::duration kSpin = std::chrono::microseconds(40);
+constexpr Clock::duration kShortestPenalty = std::chrono::milliseconds(1), kLongestPenalty = std::chrono::seconds(1);
+// How many callbacks run before others get the lock, and senders hear that their messages were handled.
+constexpr size_t kBatch = 16;
+// How many descriptors are looked at together.
 constexpr size_t kEvents = 16;
-constexpr unsigned kLooks = 16;
+// How often the clock is read while this endpoint looks for work all the time, and descriptors are looked at while
+// work comes without them.
+constexpr unsigned kLooks = 64;
 // No struct of a later version has more bytes than this.
 constexpr uint32_t kLargestStruct = 4096;
 
 }  // namespace
 
 void Endpoint::wake() {
-  // The thread that works looks for what there is before it sleeps; an event loop sleeps outside of this library.
-  if (is_sleeping_ || settings_.is_manual) wake_from_outside();
+  // Who works looks for what there is before it sleeps; an event loop sleeps outside of this library.
+  const bool may_sleep_outside = settings_.is_manual && !is_working_ && !is_kept_awake_;
+  if (is_sleeping_ || may_sleep_outside) wake_from_outside();
 }
 
 void Endpoint::wake_from_outside() {
@@ -53,6 +62,7 @@ bool Endpoint::run_transports(bool* lacks_memory) noexcept {
     if (!transport.is_ready && !transport.table->rest) continue;
     try {
       transport.is_ready = transport.table->progress(transport.handle);
+      if (transport.is_ready) looks_rarely_ = transport.table->rest != nullptr;
     } catch (...) {
       *lacks_memory = transport.is_ready = true;  // it is called again
     }
@@ -119,35 +129,41 @@ Clock::time_point Endpoint::run_timers() noexcept {
 
 void Endpoint::run_ready(Lock& lock) noexcept {
   while (!ready_.empty()) {
-    Notices claimed = claim(), done;
+    Notices claimed = claim();
     const uint64_t version = handlers_version_;
     begin_callbacks();
-    lock.unlock();
-    while (!claimed.empty()) {
-      Notice& next = claimed.front();
-      if (next.operation) {
-        const OperationPointer operation = std::move(next.operation);
-        operation->ended.store(true, std::memory_order_release);
-        Operation::running = operation.get();
-        try {
-          operation->done(operation->user, operation->status,
-                          operation->status == CN_OK ? nullptr : operation->text.c_str());
-        } catch (...) {
-          disconnect_for_exception(operation->peer);
-        }
-        Operation::running = nullptr;
-        operation->is_over.store(true, std::memory_order_release);
-      } else if (!run_handler(next, version)) {
-        break;
+    for (bool is_current = true; is_current && !claimed.empty();) {
+      Notices done;
+      lock.unlock();
+      for (size_t i = 0; i < kBatch && !claimed.empty(); ++i) {
+        is_current = run_callback(claimed.front(), version);
+        if (!is_current) break;
+        done.splice(done.end(), claimed, claimed.begin());
       }
-      done.splice(done.end(), claimed, claimed.begin());
+      lock.lock();
+      free_handled(done);
+      spare_notices_.put(done);
+      changed_.notify_all();
     }
-    lock.lock();
     end_callbacks();
     ready_.splice(ready_.begin(), claimed);
-    spare_notices_.put(done);
-    changed_.notify_all();
   }
+}
+
+// Runs the callback of an operation or a message. Returns whether it has, see run_handler().
+bool Endpoint::run_callback(Notice& notice, uint64_t version) noexcept {
+  if (!notice.operation) return run_handler(notice, version);
+  const OperationPointer operation = std::move(notice.operation);
+  operation->ended.store(true, std::memory_order_release);
+  Operation::running = operation.get();
+  try {
+    operation->done(operation->user, operation->status, operation->status == CN_OK ? nullptr : operation->text.c_str());
+  } catch (...) {
+    disconnect_for_exception(operation->peer);
+  }
+  Operation::running = nullptr;
+  operation->is_over.store(true, std::memory_order_release);
+  return true;
 }
 
 void Endpoint::note_ready(std::span<const epoll_event> events) {
@@ -159,9 +175,27 @@ void Endpoint::note_all_ready() {
   for (Transport& transport : transports_) transport.is_ready = true;
 }
 
+// Returns whether this endpoint looks for work without a sleep. The clock is read now and then only, as it costs more
+// than a look.
+bool Endpoint::is_busy() {
+  const bool adapts = settings_.busy_poll == Clock::duration::zero();
+  if (adapts && !spins_) return false;
+  if (idle_turns_ % kLooks != 0 || idle_turns_ == 0) return !is_past_busy_;
+  now_ = Clock::now();
+  if (idle_turns_ == kLooks) last_work_ = now_;
+  is_past_busy_ = now_ - last_work_ >= (adapts ? kSpin : settings_.busy_poll);
+  if (is_past_busy_ && adapts) {
+    // Nothing has come, perhaps because the processor is wanted by who would send it.
+    spins_ = false;
+    spins_again_at_ = now_ + spin_penalty_;
+    spin_penalty_ = std::min(spin_penalty_ * 2, kLongestPenalty);
+  }
+  return !is_past_busy_;
+}
+
 // Returns whether this endpoint, or an event loop outside, may sleep until the poller tells.
 bool Endpoint::may_sleep() {
-  const bool looks_on = now_ - last_work_ < settings_.busy_poll || !rest_transports();
+  const bool looks_on = is_busy() || !working_.empty() || !ready_.empty() || !rest_transports();
   if (settings_.is_manual && std::exchange(is_kept_awake_, looks_on) != looks_on) {
     if (looks_on)
       stays_awake_.raise();
@@ -172,11 +206,15 @@ bool Endpoint::may_sleep() {
 }
 
 void Endpoint::idle(Lock& lock, Clock::time_point until) {
-  const Clock::duration longest = std::min(until, timers_at_) - now_;
+  ++idle_turns_;
   const bool sleeps = may_sleep();
-  if (sleeps && longest > Clock::duration::zero()) return sleep(lock, longest);
+  if (sleeps) {
+    now_ = Clock::now();
+    const Clock::duration longest = std::min(until, timers_at_) - now_;
+    if (longest > Clock::duration::zero()) return sleep(lock, longest);
+  }
   epoll_event events[kEvents];
-  if (sleeps || ++idle_turns_ % kLooks == 0) note_ready(poller_.ready(events));
+  if (sleeps || !looks_rarely_ || idle_turns_ % kLooks == 0) note_ready(poller_.ready(events));
   // Others have their turn at the lock.
   lock.unlock();
   lock.lock();
@@ -189,6 +227,10 @@ void Endpoint::sleep(Lock& lock, Clock::duration longest) {
   const std::span<const epoll_event> ready = poller_.wait(events, longest);
   lock.lock();
   is_sleeping_ = false;
+  const Clock::time_point woken = Clock::now();
+  // What comes so soon is to be had without a sleep the next time.
+  if (!ready.empty() && woken - now_ < kSpin && woken >= spins_again_at_) spins_ = true;
+  now_ = woken;
   note_ready(ready);
 }
 
@@ -201,7 +243,7 @@ bool Endpoint::work(Lock& lock, Clock::time_point until) noexcept {
   if (is_closing_) return true;
   is_working_ = true;
   worker_ = std::this_thread::get_id();
-  now_ = Clock::now();
+  now_ = std::max(now_, coarse_now());
   if (is_awake_) {
     lower_wake_signal();
     note_all_ready();
@@ -215,10 +257,13 @@ bool Endpoint::work(Lock& lock, Clock::time_point until) noexcept {
   did |= !ready_.empty();
   run_ready(lock);
   if (lacks_memory) changed_.wait_for(lock, kRest);
-  if (did)
-    last_work_ = now_;
-  else if (working_.empty() && ready_.empty())
+  if (did) {
+    if (spins_ && idle_turns_ > 0) spin_penalty_ = kShortestPenalty;
+    idle_turns_ = 0;
+    is_past_busy_ = false;
+  } else if (working_.empty() && ready_.empty()) {
     idle(lock, until);
+  }
   is_working_ = false;
   worker_ = {};
   if (settings_.is_manual) changed_.notify_all();  // another thread may wait for its turn to work
@@ -246,30 +291,33 @@ void Endpoint::progress(int64_t timeout_ms) {
   Lock lock = take_lock();
   require_open();
   refuse_callbacks();
-  const Clock::time_point until = time_after(timeout_ms);
+  const Clock::time_point before = std::exchange(now_, Clock::now());
+  // Who calls again and again looks for work without a sleep.
+  if (timeout_ms == 0 && now_ - before < kSpin && now_ >= spins_again_at_) spins_ = true;
+  const Clock::time_point until = time_after(timeout_ms, now_);
   do {
     if (!work(lock, until)) continue;
     may_sleep();
     return;
-  } while (!is_closing_ && Clock::now() < until);
+  } while (!is_closing_ && now_ < until);
 }
 
 void Endpoint::refuse_callbacks() const {
   if (worker_ == std::this_thread::get_id()) fail(CN_INVALID_ARGUMENT, "a callback must not wait");
 }
 
-Clock::time_point Endpoint::time_after(int64_t timeout_ms) {
+Clock::time_point Endpoint::time_after(int64_t timeout_ms, Clock::time_point now) {
   constexpr int64_t kLongest = int64_t{1} << 40;
   return timeout_ms < 0 || timeout_ms > kLongest ? Clock::time_point::max()
-                                                 : Clock::now() + std::chrono::milliseconds(timeout_ms);
+                                                 : now + std::chrono::milliseconds(timeout_ms);
 }
 
 template <class Condition>
 bool Endpoint::wait_for(Lock& lock, int64_t timeout_ms, Condition&& holds) {
-  const Clock::time_point until = time_after(timeout_ms);
+  const Clock::time_point until = time_after(timeout_ms, Clock::now());
   while (!holds()) {
     if (is_closed_) return false;
-    if (Clock::now() >= until) return false;
+    if ((settings_.is_manual ? now_ : Clock::now()) >= until) return false;
     if (settings_.is_manual && !is_closing_)
       work(lock, until);
     else if (until == Clock::time_point::max())

@@ -44,6 +44,8 @@ enum class FrameType : uint8_t {
   // again; and the answer: an Opened.
   kOpen,
   kOpened,
+  // The memory `id`, about which the other side has asked, is no longer registered.
+  kForgotten,
   // Takes back the operation `id`.
   kCancel,
   // Says that the endpoint lives, and that it wants to hear something every `total` milliseconds.

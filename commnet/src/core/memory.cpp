@@ -1,6 +1,7 @@
 #include "core/memory.h"
 
 #include <cstring>
+#include <utility>
 
 #include "core/secure.h"
 #include "core/status.h"
@@ -30,7 +31,7 @@ Content content_of(const cn_token& token) {
 
 }  // namespace
 
-std::shared_ptr<const Memory> MemoryTable::add(void* data, uint64_t size, uint32_t rights, int file) {
+std::shared_ptr<const Memory> MemoryTable::add(void* data, uint64_t size, uint32_t rights, MemoryFile allocated) {
   if (rights == 0 || (rights & ~kAllRights) != 0)
     fail(CN_INVALID_ARGUMENT, "rights must be CN_READ, CN_WRITE or both, got %u", rights);
   if (data == nullptr && size > 0) fail(CN_INVALID_ARGUMENT, "data is NULL");
@@ -41,7 +42,7 @@ std::shared_ptr<const Memory> MemoryTable::add(void* data, uint64_t size, uint32
     free_.push_back(static_cast<uint32_t>(memories_.size() - 1));
   }
   const uint64_t id = ++count_ << 32 | free_.back();
-  auto memory = std::make_shared<Memory>(Memory{id, static_cast<char*>(data), size, rights, file, {}});
+  auto memory = std::make_shared<Memory>(Memory{id, static_cast<char*>(data), size, rights, {}, std::move(allocated)});
   for (auto& key : memory->keys) fill_randomly(key);
   memories_[free_.back()] = memory;
   free_.pop_back();
@@ -84,5 +85,7 @@ cn_token token_of(const Memory& memory, uint32_t rights) {
 }
 
 uint64_t size_of(const cn_token& token) { return content_of(token).size; }
+
+uint64_t id_of(const cn_token& token) { return content_of(token).id; }
 
 }  // namespace commnet

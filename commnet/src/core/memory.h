@@ -9,6 +9,8 @@
 #include <memory>
 #include <vector>
 
+#include "core/memory_file.h"
+
 namespace commnet {
 
 struct Memory {
@@ -16,15 +18,15 @@ struct Memory {
   char* data;
   uint64_t size;
   uint32_t rights;
-  int file;  // that holds it, see cn_memory_alloc(); -1: none
   // What tokens for each combination of rights have, which nobody can guess.
   std::array<std::array<uint8_t, 32>, 4> keys;
+  MemoryFile allocated;  // what it is in, see cn_memory_alloc(); empty if it is the program's
 };
 
 // Guarded by the endpoint's lock.
 class MemoryTable {
  public:
-  std::shared_ptr<const Memory> add(void* data, uint64_t size, uint32_t rights, int file = -1);
+  std::shared_ptr<const Memory> add(void* data, uint64_t size, uint32_t rights, MemoryFile allocated = {});
   void remove(uint64_t id);
   // Returns the memory of a token, and what the token allows. Throws Error: CN_DENIED.
   struct Found {
@@ -46,8 +48,9 @@ class MemoryTable {
 void check_access(uint32_t rights, uint64_t memory_size, uint32_t right, uint64_t offset, uint64_t size);
 // Throws Error if the memory does not have the rights.
 cn_token token_of(const Memory& memory, uint32_t rights);
-// Returns the size that a token states.
+// Return the size and the identity of the memory that a token states.
 uint64_t size_of(const cn_token& token);
+uint64_t id_of(const cn_token& token);
 
 }  // namespace commnet
 

@@ -45,6 +45,9 @@ class SpareMemory {
 
 // Guarded by the endpoint's lock until it is handed out. The endpoint exists at least as long.
 struct cn_message {
+  // Messages up to this size need no memory of their own.
+  static constexpr uint64_t kInside = 64;
+
   std::shared_ptr<commnet::Endpoint> endpoint;
   commnet::Peer* peer;
   uint64_t session;  // of the peer, when it arrived
@@ -55,9 +58,11 @@ struct cn_message {
   std::atomic<int> owners{1};
   std::atomic<bool> is_kept{false};
   commnet::SpareMemory::Block memory;
+  char inside[kInside];
   commnet::Notices notice;  // of its arrival, until then
 
-  const char* data() const { return memory.data.get(); }
+  char* data() { return memory.data ? memory.data.get() : inside; }
+  const char* data() const { return memory.data ? memory.data.get() : inside; }
   uint64_t cost() const { return size + commnet::kMessageCost; }
 };
 

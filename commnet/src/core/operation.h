@@ -5,12 +5,12 @@
 #include <commnet/commnet.h>
 
 #include <atomic>
-#include <chrono>
 #include <list>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "core/clock.h"
 #include "core/fifo.h"
 #include "core/notice.h"
 
@@ -20,8 +20,6 @@ class Endpoint;
 class Peer;
 class Queue;
 struct Remote;
-
-using Clock = std::chrono::steady_clock;
 
 // Fields are guarded by the endpoint's lock, but for `ended`.
 struct Operation {

@@ -127,6 +127,7 @@ void Peer::end_session(cn_status status, const std::string& text) noexcept {
   remotes_.clear();
   granted_.clear();
   arriving_.clear();
+  whole_ = nullptr;
   for (const auto& [channel, waiting] : channels)
     for (const OperationPointer& operation : waiting) endpoint_.finish(operation, status, why);
   for (const auto& [id, operation] : operations) endpoint_.finish(operation, status, why);

@@ -66,6 +66,8 @@ class Peer {
 
   // Operations of this endpoint. They throw Error if the operation cannot begin.
   void send(const OperationPointer& operation);
+  // Gives a message to the transport if nothing else waits; returns whether it has.
+  bool send_now(uint32_t handler, uint32_t channel, const void* data, uint64_t size);
   void request(const OperationPointer& operation);
   // Forgets an operation that is to end early. Its memory is no longer used.
   void drop(const OperationPointer& operation) noexcept;
@@ -99,6 +101,8 @@ class Peer {
   void moved(uint64_t cookie, cn_status status, const char* text) noexcept;
   // Sends as much as the connections take.
   void pump() noexcept;
+  // Sends what the connections have taken, at once or together with what follows.
+  void flush_soon() noexcept;
   void fill() noexcept;
   void flush() noexcept;
   // Pings, and ends the link if the peer has been silent. Returns when it is to be called again.
@@ -145,7 +149,7 @@ class Peer {
   // Asks the peer to take part in it, for what is not moved yet.
   void ask_for_frames(Operation& operation);
   void ask_more() noexcept;
-  bool fits(const Operation& operation) const;
+  bool fits(uint64_t size) const;
   // Stops to receive while the peer does not read what it has asked for, and goes on later.
   void limit_answers();
   void go_on() noexcept;
@@ -157,6 +161,7 @@ class Peer {
   void ask_how(const std::shared_ptr<Remote>& remote);
   void take_opened(const Frame& frame, const std::vector<uint8_t>& payload);
   void take_refusal(Remote& remote, cn_status status, const std::string& text);
+  void forget_remote(uint64_t memory);
   void go_on_accessing(Remote& remote);
   bool access_some();
   uint64_t access_piece(const OperationPointer& operation);
@@ -165,6 +170,7 @@ class Peer {
   void show_how(const Frame& frame, const std::vector<uint8_t>& payload);
   // Sends a piece of at most kPiece bytes, and returns its size.
   uint64_t send_piece(Connection& connection, Frame frame, const char* from, uint64_t left, Flight flight);
+  std::unique_ptr<cn_message> make_message(const Frame& frame);
   void take_control(const Frame& frame, std::vector<uint8_t>& payload);
   void forget_served(const Memory& memory);
   void serve(const Frame& frame, const std::vector<uint8_t>& payload);
@@ -213,7 +219,8 @@ class Peer {
 
   // What arrives.
   std::map<uint32_t, std::unique_ptr<cn_message>> arriving_;
-  uint64_t held_ = 0, owed_ = 0;  // bytes of messages that are here, and that are to be given back
+  std::unique_ptr<cn_message> whole_;  // a message of one piece
+  uint64_t held_ = 0, owed_ = 0;       // bytes of messages that are here, and that are to be given back
   bool is_asked_ = false;
   std::unordered_map<uint64_t, Served> served_;
 

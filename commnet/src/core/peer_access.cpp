@@ -60,6 +60,13 @@ void Peer::take_opened(const Frame& frame, const std::vector<uint8_t>& payload) 
   go_on_accessing(remote);
 }
 
+// The peer has released a memory.
+void Peer::forget_remote(uint64_t memory) {
+  std::erase_if(remotes_, [&](const auto& each) {
+    return id_of(each.first) == memory && each.second->state != Remote::State::kAsked;
+  });
+}
+
 // The answer to a question is that the memory may not be accessed.
 void Peer::take_refusal(Remote& remote, cn_status status, const std::string& text) {
   remote.state = Remote::State::kRefused;
@@ -177,7 +184,8 @@ void Peer::show_how(const Frame& frame, const std::vector<uint8_t>& payload) {
     return result(frame.id, error.status(), error.text());
   }
   Opened opened{found.memory->size, found.rights, {}};
-  const cn_region region{found.memory->id, found.memory->data, found.memory->size, found.memory->file};
+  const Memory& memory = *found.memory;
+  const cn_region region{memory.id, found.rights, memory.data, memory.size, memory.allocated.file()};
   if (!main().reaches_memory() || main().expose(region, &opened.grant) != CN_OK)
     return control({.type = FrameType::kOpened, .flags = kInFrames, .id = frame.id});
   granted_.insert(found.memory->id);

@@ -15,34 +15,44 @@ constexpr uint64_t kShortestInterval = 10, kLongestInterval = 3'600'000;
 }  // namespace
 
 void* Peer::begin_message(const Frame& frame) {
-  std::unique_ptr<cn_message>& message = arriving_[frame.b];
   if (frame.offset == 0) {
-    if (message) fail_protocol("a message within another one of its channel");
-    if (frame.total > endpoint_.settings().message_limit)
-      fail(CN_DENIED, "the peer sent a message of %llu bytes; the limit is %llu",
-           static_cast<unsigned long long>(frame.total),
-           static_cast<unsigned long long>(endpoint_.settings().message_limit));
-    const uint64_t window = endpoint_.settings().receive_window;
-    if (held_ > 0 && frame.total + kMessageCost > window - std::min(window, held_))
-      fail_protocol("more than its window allows");
-    message = std::make_unique<cn_message>();
-    message->notice = endpoint_.take_notice();
-    message->endpoint = endpoint_.shared_from_this();
-    message->peer = this;
-    message->session = session_;
-    message->handler = frame.a;
-    message->channel = frame.b;
-    message->size = frame.total;
-    message->memory = endpoint_.spare_memory().take(frame.total);
-    held_ += message->cost();
+    if (!arriving_.empty() && arriving_.contains(frame.b)) fail_protocol("a message within another one of its channel");
+    std::unique_ptr<cn_message> message = make_message(frame);
+    char* const place = message->data();
+    (frame.size == frame.total ? whole_ : arriving_[frame.b]) = std::move(message);
+    return place;
   }
-  if (!message || frame.offset != message->arrived || frame.total != message->size ||
-      frame.size > message->size - message->arrived || frame.a != message->handler)
+  const auto found = arriving_.find(frame.b);
+  if (found == arriving_.end()) fail_protocol("a piece that does not continue its message");
+  cn_message& message = *found->second;
+  if (frame.offset != message.arrived || frame.total != message.size || frame.size > message.size - message.arrived ||
+      frame.a != message.handler)
     fail_protocol("a piece that does not continue its message");
-  return message->memory.data.get() + frame.offset;
+  return message.data() + frame.offset;
+}
+
+std::unique_ptr<cn_message> Peer::make_message(const Frame& frame) {
+  const Settings& settings = endpoint_.settings();
+  if (frame.total > settings.message_limit)
+    fail(CN_DENIED, "the peer sent a message of %llu bytes; the limit is %llu",
+         static_cast<unsigned long long>(frame.total), static_cast<unsigned long long>(settings.message_limit));
+  if (frame.size > frame.total) fail_protocol("a piece that does not continue its message");
+  const uint64_t window = settings.receive_window;
+  if (held_ > 0 && frame.total + kMessageCost > window - std::min(window, held_))
+    fail_protocol("more than its window allows");
+  std::unique_ptr<cn_message> message = endpoint_.take_message();
+  message->peer = this;
+  message->session = session_;
+  message->handler = frame.a;
+  message->channel = frame.b;
+  message->size = frame.total;
+  if (frame.total > cn_message::kInside) message->memory = endpoint_.spare_memory().take(frame.total);
+  held_ += message->cost();
+  return message;
 }
 
 void Peer::end_message(const Frame& frame) {
+  if (whole_) return endpoint_.deliver(std::move(whole_));
   const auto found = arriving_.find(frame.b);
   cn_message& message = *found->second;
   message.arrived += frame.size;
@@ -151,6 +161,8 @@ void Peer::take_control(const Frame& frame, std::vector<uint8_t>& payload) {
       return show_how(frame, payload);
     case FrameType::kOpened:
       return take_opened(frame, payload);
+    case FrameType::kForgotten:
+      return forget_remote(frame.id);
     case FrameType::kCancel:
       served_.erase(frame.id);
       return;

@@ -19,8 +19,17 @@ bool is_answer(FrameType type) {
 
 }  // namespace
 
-bool Peer::fits(const Operation& operation) const {
-  return in_window_ == 0 || operation.size + kMessageCost <= window_ - std::min(window_, in_window_);
+bool Peer::fits(uint64_t size) const {
+  return in_window_ == 0 || size + kMessageCost <= window_ - std::min(window_, in_window_);
+}
+
+bool Peer::send_now(uint32_t handler, uint32_t channel, const void* data, uint64_t size) {
+  if (!is_connected_ || !channels_.empty() || !controls_.empty() || size > std::min(kCopied, message_limit_) ||
+      !fits(size) || !main().is_writable())
+    return false;
+  in_window_ += size + kMessageCost;
+  main().send({.type = FrameType::kMessage, .a = handler, .b = channel, .total = size}, data, size);
+  return true;
 }
 
 void Peer::send(const OperationPointer& operation) {
@@ -28,6 +37,11 @@ void Peer::send(const OperationPointer& operation) {
   if (operation->size > message_limit_)
     fail(CN_INVALID_ARGUMENT, "the peer '%s' takes messages of at most %llu bytes, got %llu", name().c_str(),
          static_cast<unsigned long long>(message_limit_), static_cast<unsigned long long>(operation->size));
+  if (send_now(operation->handler, operation->channel, operation->data, operation->size)) {
+    operation->sent = operation->size;
+    finish(operation, CN_OK);
+    return flush_soon();
+  }
   const bool is_copied = (operation->flags & CN_COPY) != 0;
   const uint64_t cost = operation->size + kMessageCost;
   if (waiting_ > 0 && waiting_ + cost > endpoint_.settings().send_limit)
@@ -79,7 +93,11 @@ void Peer::result(uint64_t id, cn_status status, const std::string& text) {
 
 void Peer::pump() noexcept {
   fill();
-  if (endpoint_.leaves_flushes())
+  flush_soon();
+}
+
+void Peer::flush_soon() noexcept {
+  if (!connections_.empty() && !main().table().is_flush_cheap && endpoint_.leaves_flushes())
     endpoint_.note_work(*this);
   else
     flush();
@@ -153,7 +171,7 @@ bool Peer::send_message_piece() {
     if (turn == channels_.end()) turn = channels_.begin();
     const OperationPointer operation = turn->second.front();
     const bool begins = !operation->has_begun;
-    if (begins && !fits(*operation)) {
+    if (begins && !fits(operation->size)) {
       if (!has_asked_) control({.type = FrameType::kCredit});
       has_asked_ = true;
       continue;

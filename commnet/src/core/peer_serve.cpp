@@ -44,9 +44,9 @@ void Peer::serve(const Frame& frame, const std::vector<uint8_t>& payload) {
 }
 
 void Peer::forget_memory(const Memory& memory) noexcept {
-  if (granted_.contains(memory.id)) {
-    main().revoke();  // of all memory: the peer asks anew for the others
-    granted_.clear();
+  if (granted_.erase(memory.id) != 0) {
+    main().revoke(memory.id);
+    guard([&] { control({.type = FrameType::kForgotten, .id = memory.id}); });
   }
   guard([&] { forget_served(memory); });
   for (Connection* const connection : connections_) connection->detach(memory.data, memory.size);

@@ -15,7 +15,7 @@ namespace commnet {
 struct TransportTraits {
   const char* name;
   const char* schemes;
-  bool keeps_payloads = false, has_hosts = false, has_streams = false;
+  bool keeps_payloads = false, has_hosts = false, is_flush_cheap = false, has_streams = false;
 };
 
 // The objects behind the handles of a transport.
@@ -40,6 +40,7 @@ constexpr cn_transport_table table_of(const TransportTraits& traits) {
   table.schemes = traits.schemes;
   table.keeps_payloads = traits.keeps_payloads;
   table.has_hosts = traits.has_hosts;
+  table.is_flush_cheap = traits.is_flush_cheap;
   table.has_streams = traits.has_streams;
 
   table.open = [](const cn_transport_host* host, cn_host_endpoint* endpoint, const cn_transport_settings* settings,
@@ -78,7 +79,9 @@ constexpr cn_transport_table table_of(const TransportTraits& traits) {
     table.expose = [](cn_connection* handle, const cn_region* region, cn_grant* grant) {
       return Of::owner(handle).expose(Of::connection(handle), *region, *grant);
     };
-    table.revoke = [](cn_connection* handle) { return Of::owner(handle).revoke(Of::connection(handle)); };
+    table.revoke = [](cn_connection* handle, uint64_t region) {
+      return Of::owner(handle).revoke(Of::connection(handle), region);
+    };
     table.forget = [](cn_transport* handle, uint64_t region) { Of::transport(handle).forget(region); };
     table.open_remote = [](cn_connection* handle, const cn_grant* grant, uint64_t size, cn_remote** remote) {
       return guarded([&] {

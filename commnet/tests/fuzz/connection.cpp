@@ -138,7 +138,7 @@ cn_transport_table make_table() {
     grant->number = script.grant;
     return script.grant % 8 == 7 ? CN_UNSUPPORTED : CN_OK;
   };
-  table.revoke = [](cn_connection*) {
+  table.revoke = [](cn_connection*, uint64_t) {
     ++script.grant;
     return true;
   };

@@ -99,5 +99,5 @@ function signal(name, value) {
 }
 
 module.exports = {
-  boolean, bytes, callable, invalid, options, signal, source, string, target, timeout, uint32, uint53,
+  boolean, bytes, callable, integer, invalid, options, signal, source, string, target, timeout, uint32, uint53,
 };

@@ -1,9 +1,10 @@
 'use strict';
 
+const {constants: {MAX_LENGTH}} = require('node:buffer');
 const EventEmitter = require('node:events');
-const {markAsUntransferable} = require('node:worker_threads');
 const native = require('./native');
-const {bytes, callable, invalid, options, signal, string, target, timeout, uint32, uint53} = require('./arguments');
+const {bytes, callable, integer, invalid, options, signal, string, target, timeout, uint32, uint53} =
+  require('./arguments');
 const {makeError} = require('./errors');
 const {Memory} = require('./memory');
 const {Operations} = require('./operations');
@@ -87,7 +88,7 @@ class Endpoint extends EventEmitter {
     return this.#native.name();
   }
 
-  /** What peers connect to: 'name@unix:...,tcp://127.0.0.1:40123'. */
+  /** What peers connect to: 'name@shared:...,unix:...,tcp://127.0.0.1:40123'. */
   get address() {
     return this.#native.address();
   }
@@ -143,10 +144,15 @@ class Endpoint extends EventEmitter {
    * closed, and its ArrayBuffer cannot be transferred to other threads any more.
    */
   register(memory, given) {
-    const view = target('memory', memory);
-    const registered = new Memory(this.#native, view, given);
-    if (view.buffer instanceof ArrayBuffer) markAsUntransferable(view.buffer);
-    return registered;
+    return Memory.register(this.#native, target('memory', memory), given);
+  }
+
+  /**
+   * Allocates memory, of zeros, and registers it. Its Buffer `data` is empty once it is released. What is not released
+   * before the endpoint is closed is freed as garbage.
+   */
+  allocate(size, given) {
+    return Memory.allocate(this.#native, integer('size', size, 1, MAX_LENGTH), given);
   }
 
   /** Creates a queue. */

@@ -29,6 +29,7 @@ Bytes::Bytes(const Napi::Value& array) {
 }
 
 void Bytes::pin() {
+  allocation_ = Allocation::at(data_);
   reference_ = Napi::Persistent(array_);
   const Napi::ArrayBuffer buffer = array_.ArrayBuffer();
   if (buffer.IsArrayBuffer()) store_ = store_of(buffer);  // a SharedArrayBuffer cannot be transferred

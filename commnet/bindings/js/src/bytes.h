@@ -5,6 +5,8 @@
 
 #include <memory>
 
+#include "allocation.h"
+
 namespace commnet::node {
 
 class Bytes {
@@ -24,6 +26,7 @@ class Bytes {
   size_t size_ = 0;
   Napi::Reference<Napi::Uint8Array> reference_;
   std::shared_ptr<void> store_;
+  std::shared_ptr<Allocation> allocation_;
 };
 
 }  // namespace commnet::node

@@ -42,6 +42,7 @@ Napi::Function Endpoint::define(Napi::Env env) {
                          InstanceMethod<&Endpoint::disconnect>("disconnect"),
                          InstanceMethod<&Endpoint::set_handler>("setHandler"),
                          InstanceMethod<&Endpoint::register_memory>("register"),
+                         InstanceMethod<&Endpoint::allocate_memory>("allocate"),
                          InstanceMethod<&Endpoint::token>("token"),
                          InstanceMethod<&Endpoint::release_memory>("releaseMemory"),
                          InstanceMethod<&Endpoint::create_queue>("createQueue"),
@@ -272,19 +273,52 @@ Napi::Value Endpoint::register_memory(Info info) {
   bytes.pin();
   cn_memory* memory = nullptr;
   check(Env(), cn_memory_register(open(), bytes.data(), bytes.size(), uint32_of(info[1]), &memory));
-  memories_.emplace(++last_number_, Registered{memory, std::move(bytes)});
+  memories_.emplace(++last_number_, Registered{memory, std::move(bytes), nullptr, {}});
   return Napi::Number::New(info.Env(), static_cast<double>(last_number_));
+}
+
+Napi::Value Endpoint::allocate_memory(Info info) {
+  const size_t size = number_of(info[0]);
+  cn_memory* memory = nullptr;
+  void* data = nullptr;
+  check(Env(), cn_memory_alloc(open(), size, uint32_of(info[1]), &data, &memory));
+  const auto allocation = std::make_shared<Allocation>(memory, data, size);
+  const Napi::ArrayBuffer buffer = allocation->array_buffer(Env());
+  memories_.emplace(++last_number_, Registered{nullptr, {}, allocation, Napi::Persistent(buffer)});
+  const auto result = Napi::Array::New(Env(), 2);
+  result.Set(0u, Napi::Number::New(Env(), static_cast<double>(last_number_)));
+  result.Set(1u, buffer);
+  return result;
 }
 
 Napi::Value Endpoint::token(Info info) {
   cn_token token{};
-  check(Env(), cn_memory_token(memory_at(info[0]).handle, uint32_of(info[1]), &token));
+  const Registered& memory = memory_at(info[0]);
+  cn_memory* const handle = memory.allocation ? memory.allocation->handle() : memory.handle;
+  check(Env(), cn_memory_token(handle, uint32_of(info[1]), &token));
   return Napi::Buffer<uint8_t>::Copy(info.Env(), token.bytes, sizeof token.bytes);
 }
 
 void Endpoint::release_memory(Info info) {
+  const auto found = memories_.find(number_of(info[0]));
+  if (found == memories_.end()) return;
   // The bytes are free once the function has returned.
-  if (const auto node = memories_.extract(number_of(info[0]))) cn_memory_release(node.mapped().handle);
+  if (found->second.allocation) take_back(found->second, info[1].As<Napi::Function>());
+  cn_memory_release(found->second.handle);
+  memories_.erase(found);
+}
+
+void Endpoint::take_back(const Registered& memory, const Napi::Function& detach) const {
+  const Napi::ArrayBuffer buffer = memory.buffer.Value();
+  // The program may have transferred the bytes to another ArrayBuffer, which then is their owner.
+  const bool has_bytes = !buffer.IsDetached();
+  if (memory.allocation.use_count() > (has_bytes ? 2 : 1)) {
+    const char* const user = has_bytes ? "an operation or a registration" : "another ArrayBuffer";
+    const std::string text = std::string("the memory is in use by ") + user;
+    throw Environment::of(Env()).make_error(Env(), CN_INVALID_ARGUMENT, text.c_str());
+  }
+  if (has_bytes) detach.Call({buffer});
+  memory.allocation->release();
 }
 
 // ------------------------------------------------------------------------------------------------ the end

@@ -18,6 +18,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "allocation.h"
 #include "bytes.h"
 #include "joining.h"
 
@@ -36,9 +37,12 @@ class Endpoint final : public Napi::ObjectWrap<Endpoint> {
     Bytes bytes;
     bool is_connection;
   };
+  // Memory of JavaScript with its handle, or memory of the library with its ArrayBuffer.
   struct Registered {
     cn_memory* handle;
     Bytes bytes;
+    std::shared_ptr<Allocation> allocation;
+    Napi::Reference<Napi::ArrayBuffer> buffer;
   };
   struct MessageRelease {
     void operator()(cn_message* message) const { cn_message_release(message); }
@@ -69,8 +73,9 @@ class Endpoint final : public Napi::ObjectWrap<Endpoint> {
   void disconnect(Info info);              // (peer)
   void set_handler(Info info);             // (number, whether there is one)
   Napi::Value register_memory(Info info);  // (bytes, rights) -> memory
+  Napi::Value allocate_memory(Info info);  // (size, rights) -> [memory, ArrayBuffer]
   Napi::Value token(Info info);            // (memory, rights) -> Buffer
-  void release_memory(Info info);          // (memory)
+  void release_memory(Info info);          // (memory, detach)
   Napi::Value create_queue(Info info);     // () -> queue
   void release_queue(Info info);           // (queue)
   void release_message(Info info);         // (message)
@@ -83,6 +88,8 @@ class Endpoint final : public Napi::ObjectWrap<Endpoint> {
   cn_queue* queue_at(const Napi::Value& number) const;
   const Registered& memory_at(const Napi::Value& number) const;
   int32_t index_of(cn_peer* peer);
+  // Takes the bytes of memory of the library from its ArrayBuffer by detach(ArrayBuffer), and frees them.
+  void take_back(const Registered& memory, const Napi::Function& detach) const;
 
   // Begins an operation by start(call, &handle), and returns its number.
   template <class Start>

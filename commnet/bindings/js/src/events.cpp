@@ -89,9 +89,10 @@ bool Endpoint::handle_end(const cn_event& event) {
   const auto number = reinterpret_cast<uint64_t>(event.user);
   auto node = pending_.extract(number);
   if (!node) return true;
-  const Pending& pending = node.mapped();
+  Pending& pending = node.mapped();
   const int32_t peer = pending.is_connection ? index_of(cn_operation_peer(pending.handle)) : -1;
   cn_operation_release(pending.handle);
+  pending.bytes = {};  // whoever waits may release their memory at once
   const Napi::Env env = Env();
   if (event.status == CN_OK)
     return call(done_, {Napi::Number::New(env, static_cast<double>(number)), env.Undefined(), env.Undefined(),

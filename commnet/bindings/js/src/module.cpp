@@ -21,10 +21,16 @@ Napi::Value set_error_factory(const Napi::CallbackInfo& info) {
   return info.Env().Undefined();
 }
 
+Napi::Value detach(const Napi::CallbackInfo& info) {
+  info[0].As<Napi::ArrayBuffer>().Detach();
+  return info.Env().Undefined();
+}
+
 Napi::Object init(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(new Environment);
   exports.Set("Endpoint", Endpoint::define(env));
   exports.Set("setErrorFactory", Napi::Function::New<set_error_factory>(env, "setErrorFactory"));
+  exports.Set("detach", Napi::Function::New<detach>(env, "detach"));
   exports.Set("tokenSize", Napi::Function::New<token_size>(env, "tokenSize"));
   exports.Set("tokenBytes", Napi::Number::New(env, CN_TOKEN_SIZE));
   exports.Set("version", cn_version());

@@ -5,7 +5,7 @@ import {inspect} from 'node:util';
 import {test} from 'node:test';
 import {commnet, pair} from './support.mjs';
 
-for (const transports of [['sockets'], ['memory']]) {
+for (const transports of [['shared'], ['sockets'], ['memory']]) {
   test(`reads and writes of all sizes over ${transports}`, async (t) => {
     const {b, toB} = await pair(t, {transports});
     for (const size of [1, 100, 16384, 16385, 70_000, 5_000_003]) {

@@ -6,7 +6,7 @@ import {test} from 'node:test';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {commnet, endpoint, messages, pair, until} from './support.mjs';
 
-for (const transports of [['sockets'], ['memory']]) {
+for (const transports of [['shared'], ['sockets'], ['memory']]) {
   test(`messages of all sizes arrive in order over ${transports}`, async (t) => {
     const {b, toB} = await pair(t, {transports});
     assert.equal(toB.transport, transports[0]);

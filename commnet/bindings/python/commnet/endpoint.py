@@ -57,10 +57,12 @@ class Endpoint:
 
         name: unique in a job; default: host name, process and a number
         secret: what all endpoints of a job know, and nobody else; default: none
-        transports: names, best first, such as ["memory", "sockets"]; default: all that are available
-        listen: where peers can connect: "tcp://0.0.0.0:7000", "unix:/run/job/a", a list of both, or "none"; default: a
-            free port of 127.0.0.1, and a Unix socket without a file
-        busy_poll: for how many seconds to look for work before sleeping: lowers the latency, takes a processor
+        transports: names, best first, such as ["memory", "shared", "sockets"]; default: all that are available
+        listen: where peers can connect: "tcp://0.0.0.0:7000", "unix:/run/job/a", "shared:a", a list of them, or "none";
+            default: a free port of 127.0.0.1, and a Unix socket without a file. Processes of the user on this machine
+            can connect through shared memory, unless it is "none"
+        busy_poll: for how many seconds to look for work before sleeping: lowers the latency, takes a processor;
+            default: some microseconds, while that spares sleeps
         peer_timeout: seconds after which a silent peer is lost; default: 10
         streams: connections per peer over TCP, for large reads and writes; default: 2
         receive_window: bytes of messages from each peer that are kept before they are handled; default: 8 MiB
@@ -132,7 +134,8 @@ class Endpoint:
         for callback in callbacks:
             callback()
         for memory in list(self._memories):
-            memory.release()
+            memory._retire()
+        self._memories.clear()
         for stream in list(self._streams):
             stream.end()
 
@@ -248,8 +251,27 @@ class Endpoint:
 
         It stays registered until the memory is released or the endpoint is closed.
         """
-        memory = Memory(self, self._native.register(buffer, rights_of(rights)), rights)
+        number = rights_of(rights)
+        memory = Memory(self, rights)
+        self._native.register(memory, buffer, number)
+        return self._keep(memory)
+
+    def allocate(self, size: int, rights: str = "read") -> Memory:
+        """Allocates `size` bytes, which are zero, and registers them as register() does.
+
+        Peers of the same host and user read and write them without a system call. memoryview(memory) and
+        numpy.frombuffer(memory) are views of them. release() frees them; after the endpoint was closed, they live as
+        long as their views.
+        """
+        number = rights_of(rights)
+        memory = Memory(self, rights)
+        self._native.allocate(memory, size, number)
+        return self._keep(memory)
+
+    def _keep(self, memory: Memory) -> Memory:
         self._memories.add(memory)
+        if self._native.is_closed:  # by another thread meanwhile
+            memory._retire()
         return memory
 
     def _forget(self, memory: Memory) -> None:

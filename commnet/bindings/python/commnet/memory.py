@@ -44,37 +44,43 @@ class Registry(Protocol):
     def _forget(self, memory: Memory) -> None: ...
 
 
-class Memory:
-    """A buffer that peers may access, until it is released or its endpoint is closed.
+class Memory(_native.Memory):
+    """Bytes that peers may access, until they are released or their endpoint is closed.
 
-    Use it as a context manager, or call release().
+    It has the buffer protocol: memoryview(memory) and numpy.frombuffer(memory) are views of its bytes, which may be
+    written unless the memory was registered with a buffer that is read-only. Use it as a context manager, or call
+    release().
     """
 
-    __slots__ = ("__weakref__", "_native", "_registry", "_rights")
+    __slots__ = ("_registry", "_rights")
 
-    def __init__(self, registry: Registry, native: _native.Memory, rights: str) -> None:
+    def __init__(self, registry: Registry, rights: str) -> None:
+        super().__init__()
         self._registry = registry
-        self._native = native
         self._rights = rights
 
     def token(self, rights: str | None = None) -> Token:
         """Returns a token that allows `rights`, a part of those of the memory, which are the default."""
-        return Token(self._native.token(rights_of(self._rights if rights is None else rights)))
+        return Token(self.token_bytes(rights_of(self._rights if rights is None else rights)))
 
     @property
     def size(self) -> int:
-        """The registered bytes."""
-        return self._native.size
+        """How many bytes it has."""
+        return super().size
 
     @property
     def is_released(self) -> bool:
         """Whether no peer can access the memory any more."""
-        return self._native.is_released
+        return super().is_released
 
     def release(self) -> None:
-        """Ends the registration. Its tokens become invalid, and no peer accesses the buffer once this returns."""
+        """Ends the registration. Its tokens become invalid, and no peer accesses the bytes once this returns.
+
+        Raises BufferError while views of the memory exist, or operations use it. Those that exist when the endpoint is
+        closed stay valid.
+        """
+        super().release()
         self._registry._forget(self)
-        self._native.release()
 
     def __enter__(self) -> Memory:
         return self

@@ -88,6 +88,7 @@ void Buffer::take(py::handle object, Access access, const char* name) {
   has_view_ = true;
   data_ = view_.buf;
   size_ = static_cast<size_t>(view_.len);
+  is_writable_ = view_.readonly == 0;
 }
 
 void Buffer::take_dlpack(py::handle object, Access access, const char* name) {
@@ -126,6 +127,7 @@ void Buffer::take_dlpack(py::handle object, Access access, const char* name) {
   for (int32_t i = 0; i < tensor->rank; ++i) bits *= static_cast<uint64_t>(tensor->shape[i]);
   data_ = static_cast<char*>(tensor->data) + tensor->byte_offset;
   size_ = (bits + 7) / 8;
+  is_writable_ = access == Access::kWrite;
   // A capsule that nobody consumes keeps the tensor, and releases it by itself.
   capsule_ = std::move(capsule);
 }

@@ -24,6 +24,8 @@ class Buffer {
   void release();
   void* data() const { return data_; }
   size_t size() const { return size_; }
+  // Whether the bytes may be changed; not known of a tensor that was taken for reading.
+  bool is_writable() const { return is_writable_; }
 
  private:
   void take_dlpack(pybind11::handle object, Access access, const char* name);
@@ -33,6 +35,7 @@ class Buffer {
   pybind11::object capsule_;
   void* data_ = nullptr;
   size_t size_ = 0;
+  bool is_writable_ = false;
 };
 
 }  // namespace commnet_python

@@ -41,28 +41,11 @@ class Endpoint::Use {
   std::shared_lock<std::shared_mutex> lock_;
 };
 
-// ------------------------------------------------------------------------------------------------ messages, memory
+// ------------------------------------------------------------------------------------------------ messages
 
 Message::~Message() {
   // A thread of the parent may hold a lock forever in this process.
   if (!endpoint_->is_abandoned()) cn_message_release(handle_);
-}
-
-void Memory::release() {
-  cn_memory* const handle = std::exchange(handle_, nullptr);
-  if (handle == nullptr) return;
-  if (!endpoint_->is_abandoned()) {
-    const py::gil_scoped_release released;
-    cn_memory_release(handle);
-  }
-  buffer_.release();
-}
-
-py::bytes Memory::token(uint32_t rights) const {
-  if (is_released()) raise(CN_CLOSED, "the memory was released");
-  cn_token token;
-  check(cn_memory_token(handle_, rights, &token));
-  return {reinterpret_cast<const char*>(token.bytes), sizeof token.bytes};
 }
 
 // ------------------------------------------------------------------------------------------------ life
@@ -246,13 +229,32 @@ std::shared_ptr<Operation> Endpoint::mark(const std::shared_ptr<Queue>& queue, c
   });
 }
 
-std::shared_ptr<Memory> Endpoint::register_memory(py::handle buffer, uint32_t rights) {
-  const auto memory = std::make_shared<Memory>();
-  memory->endpoint_ = shared_from_this();
-  memory->buffer_.take(buffer, rights & CN_WRITE ? Buffer::Access::kWrite : Buffer::Access::kRead, "buffer");
+void Endpoint::register_memory(Memory& memory, py::handle object, uint32_t rights) {
+  Buffer& buffer = memory.buffer();
+  buffer.take(object, rights & CN_WRITE ? Buffer::Access::kWrite : Buffer::Access::kRead, "buffer");
+  try {
+    const Use use(*this);
+    cn_memory* handle = nullptr;
+    check(cn_memory_register(handle_, buffer.data(), buffer.size(), rights, &handle));
+    memory.fill(shared_from_this(), handle, buffer.data(), buffer.size(), buffer.is_writable());
+  } catch (...) {
+    buffer.release();  // the traceback of the error keeps the memory
+    throw;
+  }
+}
+
+void Endpoint::allocate_memory(Memory& memory, uint64_t size, uint32_t rights) {
   const Use use(*this);
-  check(cn_memory_register(handle_, memory->buffer_.data(), memory->buffer_.size(), rights, &memory->handle_));
-  return memory;
+  cn_memory* handle = nullptr;
+  void* data = nullptr;
+  cn_status status;
+  {
+    // The system makes all its pages.
+    const py::gil_scoped_release released;
+    status = cn_memory_alloc(handle_, size, rights, &data, &handle);
+  }
+  check(status);
+  memory.fill(shared_from_this(), handle, data, size, true);
 }
 
 // ------------------------------------------------------------------------------------------------ peers

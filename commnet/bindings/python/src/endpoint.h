@@ -15,6 +15,7 @@
 #include "arguments.h"
 #include "buffer.h"
 #include "joining.h"
+#include "memory.h"
 #include "operation.h"
 
 namespace commnet_python {
@@ -44,21 +45,6 @@ class Queue {
 
  private:
   cn_queue* const handle_;
-};
-
-class Memory {
- public:
-  ~Memory() { release(); }
-  void release();
-  bool is_released() const { return handle_ == nullptr; }
-  pybind11::bytes token(uint32_t rights) const;
-  size_t size() const { return buffer_.size(); }
-
- private:
-  friend class Endpoint;
-  std::shared_ptr<Endpoint> endpoint_;
-  Buffer buffer_;
-  cn_memory* handle_ = nullptr;
 };
 
 // Settings. Zeros mean the defaults of the library.
@@ -96,7 +82,9 @@ class Endpoint : public std::enable_shared_from_this<Endpoint> {
                                    const Call& call);
   std::shared_ptr<Queue> queue();
   std::shared_ptr<Operation> mark(const std::shared_ptr<Queue>& queue, const Call& call);
-  std::shared_ptr<Memory> register_memory(pybind11::handle buffer, uint32_t rights);
+  // Fill a memory that has nothing yet.
+  void register_memory(Memory& memory, pybind11::handle buffer, uint32_t rights);
+  void allocate_memory(Memory& memory, uint64_t size, uint32_t rights);
 
   uintptr_t find_peer(const std::string& name);
   std::string peer_name(uintptr_t peer);

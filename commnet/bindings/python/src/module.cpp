@@ -7,6 +7,7 @@
 #include "arguments.h"
 #include "endpoint.h"
 #include "errors.h"
+#include "memory.h"
 
 namespace py = pybind11;
 using namespace commnet_python;
@@ -36,9 +37,11 @@ PYBIND11_MODULE(_extension, module) {
 
   py::class_<Message, std::shared_ptr<Message>>(module, "Message", py::buffer_protocol()).def_buffer(&bytes_of);
   py::class_<Queue, std::shared_ptr<Queue>>(module, "Queue");
-  py::class_<Memory, std::shared_ptr<Memory>>(module, "Memory")
-      .def("token", &Memory::token)
+  py::class_<Memory, std::shared_ptr<Memory>>(module, "Memory", py::custom_type_setup(&Memory::set_up))
+      .def(py::init<>())
+      .def("token_bytes", &Memory::token)
       .def("release", &Memory::release)
+      .def("_retire", &Memory::retire)
       .def_property_readonly("is_released", &Memory::is_released)
       .def_property_readonly("size", &Memory::size);
   py::class_<Operation, std::shared_ptr<Operation>>(module, "Operation")
@@ -97,6 +100,8 @@ PYBIND11_MODULE(_extension, module) {
       .def("mark", [](Endpoint& endpoint, const std::shared_ptr<Queue>& queue,
                       py::handle timeout) { return endpoint.mark(queue, call_of(timeout)); })
       .def("register", &Endpoint::register_memory)
+      .def("allocate", [](Endpoint& endpoint, Memory& memory, py::handle size,
+                          uint32_t rights) { endpoint.allocate_memory(memory, integer_of(size, "size"), rights); })
       .def("find_peer", [](Endpoint& endpoint, py::handle name) { return endpoint.find_peer(text_of(name, "name")); })
       .def("peer_name", &Endpoint::peer_name)
       .def("peer_transport", &Endpoint::peer_transport)

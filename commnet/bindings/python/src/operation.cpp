@@ -19,7 +19,12 @@ constexpr std::chrono::milliseconds kPatience{100};
 
 }  // namespace
 
-bool Operation::is_done() const { return is_settled_ || cn_test(handle_, nullptr); }
+bool Operation::is_done() {
+  if (is_settled_) return true;
+  if (!cn_test(handle_, nullptr)) return false;
+  buffer_.release();
+  return true;
+}
 
 void Operation::wait(std::optional<uint32_t> timeout_ms) {
   const Clock::time_point until =

@@ -24,7 +24,8 @@ class Operation {
 
   cn_operation** handle() { return &handle_; }
   Buffer& buffer() { return buffer_; }
-  bool is_done() const;
+  // Gives back the buffer once the end has come.
+  bool is_done();
   // Waits until the end, for at most `timeout_ms`. Raises what it has failed with.
   void wait(std::optional<uint32_t> timeout_ms);
   void cancel();

@@ -34,7 +34,7 @@ class Pair:
         self.b.close()
 
 
-@pytest.fixture(params=["sockets", "memory"])
+@pytest.fixture(params=["shared", "sockets", "memory"])
 def pair(request: pytest.FixtureRequest) -> Iterator[Pair]:
     pair = Pair(request.param)
     yield pair

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <new>
@@ -22,12 +23,13 @@ constexpr uint64_t kTurn = 1 << 20;
 // How much is copied at a time from or to memory of the other process: it may wait meanwhile to take it back.
 constexpr uint64_t kMostCopied = 256 << 10;
 // Files of regions that wait to be used.
-constexpr size_t kMostRegions = 4096;
+constexpr size_t kMostWaiting = 4096;
 
 // The key of a grant.
 struct Place {
-  uint64_t region;   // whose file has come in a letter; 0: there is none
-  uint64_t address;  // in the process
+  uint64_t region;
+  uint64_t address;   // in the process
+  uint64_t has_file;  // whether a letter has brought its file
 };
 
 pid_t process_at(int socket) {
@@ -45,7 +47,7 @@ Channel::Channel(const cn_transport_host& host, Descriptor socket, bool has_begu
 
 void Channel::make_segment() {
   memory_ = MemoryFile::make(sizeof(Segment));
-  if (!memory_) fail(CN_UNREACHABLE, "there is no memory to share: %s", std::strerror(errno));
+  if (!memory_ || !memory_.reserve()) fail(CN_UNREACHABLE, "there is no memory to share: %s", std::strerror(errno));
   use_segment();
 }
 
@@ -72,8 +74,8 @@ int Channel::receive_letters(bool* has_hello) {
       if (!take_hello(letter, files)) return EPROTO;
       *has_hello = is_open_ = true;
     } else {
-      if (letter.kind != LetterKind::kRegion || regions_.size() >= kMostRegions) return EPROTO;
-      regions_.insert_or_assign(letter.region, std::move(files[0]));
+      if (letter.kind != LetterKind::kRegion || files_.size() >= kMostWaiting) return EPROTO;
+      files_.insert_or_assign(letter.region, std::move(files[0]));
     }
   }
 }
@@ -83,8 +85,8 @@ bool Channel::take_hello(const Letter& letter, Descriptor (&files)[kMostFiles]) 
   bell_ = std::move(files[0]);
   fcntl(bell_.number(), F_SETFL, O_NONBLOCK);
   if (!has_begun_) {
-    memory_ = MemoryFile::take(std::move(files[1]), sizeof(Segment));
-    if (!memory_) return false;
+    memory_ = MemoryFile::take(files[1], sizeof(Segment));
+    if (!memory_ || !memory_.is_writable()) return false;
     use_segment();
   }
   neighbour_.greet(process_at(socket()), letter.greeting);
@@ -100,11 +102,10 @@ void Channel::ring_bell() const {
 
 bool Channel::send(const void* header, const void* payload, uint64_t size, uint64_t cookie) {
   if (is_broken_) return true;
-  const auto wake = [this] { ring_bell(); };
   uint64_t written = 0;
   if (outgoing_.size() == 0) {
-    written = writer_.write(header, CN_FRAME_HEADER, wake);
-    if (written == CN_FRAME_HEADER) written += writer_.write(payload, size, wake);
+    const iovec parts[] = {{const_cast<void*>(header), CN_FRAME_HEADER}, {const_cast<void*>(payload), size}};
+    written = writer_.write(parts, size > 0 ? 2 : 1);
     if (written == CN_FRAME_HEADER + size) {
       if (cookie != 0) host_.sent(connection_, cookie);
       return true;
@@ -122,29 +123,15 @@ bool Channel::send(const void* header, const void* payload, uint64_t size, uint6
   return !is_full_;
 }
 
-void Channel::write_outgoing() {
-  const auto wake = [this] { ring_bell(); };
-  outgoing_.send(
-      [&](const iovec* parts, size_t count) {
-        uint64_t taken = 0;
-        for (size_t i = 0; i < count; ++i) {
-          const uint64_t written = writer_.write(parts[i].iov_base, parts[i].iov_len, wake);
-          taken += written;
-          if (written < parts[i].iov_len) break;
-        }
-        return static_cast<ssize_t>(taken);
-      },
-      sent_);
-}
-
 bool Channel::flush() {
   if (is_broken_ || !is_open_) return false;
   const uint64_t before = outgoing_.size();
   while (outgoing_.size() > 0) {
-    write_outgoing();
+    outgoing_.send([&](const iovec* parts, size_t count) { return static_cast<ssize_t>(writer_.write(parts, count)); },
+                   sent_);
     if (outgoing_.size() == 0 || writer_.await_room()) break;
   }
-  writer_.show([this] { ring_bell(); });
+  if (writer_.wakes_reader()) ring_bell();
   for (const uint64_t cookie : sent_) host_.sent(connection_, cookie);
   sent_.clear();
   if (is_full_ && outgoing_.size() < kMostUnsent) {
@@ -177,24 +164,22 @@ void Channel::end(int code) {
 }
 
 bool Channel::receive() {
-  const auto wake = [this] { ring_bell(); };
   bool did = false;
   for (uint64_t received = 0; received < kTurn && !is_paused_;) {
-    const uint64_t available = reader_.available();
-    if (available > kRing) {
+    uint64_t size = 0;
+    bool is_nonsense = false;
+    const char* const bytes = reader_.next(&size, &is_nonsense);
+    if (is_nonsense) {
       break_off(CN_DENIED, "the peer wrote nonsense into the shared memory");
       return true;
     }
-    if (available == 0) break;
+    if (size == 0) break;
     did = true;
-    uint64_t count = 0;
-    const char* const bytes = reader_.next(available, &count);
-    received += count;
-    if (!parse(bytes, count)) return true;
-    reader_.skip(count, wake);
+    received += size;
+    if (!parse(bytes, size)) return true;
+    if (reader_.skip(size)) ring_bell();
   }
   if (did) {
-    reader_.show(wake);
     if (is_in_payload_ || header_size_ > 0) host_.heard(connection_);
   } else if (end_ != 0 && !is_paused_) {
     break_off(CN_PEER_LOST, text_of_end());
@@ -258,26 +243,41 @@ bool Channel::rest() {
 // ------------------------------------------------------------------------------------------------ memory
 
 cn_status Channel::expose(const cn_region& region, cn_grant& grant) {
-  Place place{0, reinterpret_cast<uintptr_t>(region.data)};
-  if (region.file >= 0) {
-    const Letter letter{LetterKind::kRegion, 0, {}, region.id, region.size};
-    if (send_letter(socket(), letter, {region.file}) == 0) place.region = region.id;
-  }
-  grant.number = neighbour_.grant();
+  const bool has_file = region.file >= 0 && send_file(region);
+  if (!has_file) addressed_.insert(region.id);
+  const Place place{region.id, reinterpret_cast<uintptr_t>(region.data), has_file};
+  grant.number = neighbour_.grant(region.id);
   grant.size = sizeof place;
   std::memcpy(grant.key, &place, sizeof place);
   return CN_OK;
+}
+
+// Sends the file of a region. Returns whether that could be done.
+bool Channel::send_file(const cn_region& region) {
+  const Letter letter{LetterKind::kRegion, 0, {}, region.id, region.size};
+  if ((region.rights & CN_WRITE) != 0) return send_letter(socket(), letter, {region.file}) == 0;
+  char path[40];
+  std::snprintf(path, sizeof path, "/proc/self/fd/%d", region.file);
+  const Descriptor to_read(::open(path, O_RDONLY | O_CLOEXEC));
+  return to_read && send_letter(socket(), letter, {to_read.number()}) == 0;
+}
+
+bool Channel::revoke(uint64_t region) {
+  neighbour_.revoke(region);
+  // Memory that both have mapped may still be looked at: it belongs to nobody any more.
+  const bool waits = region == 0 ? !addressed_.empty() : addressed_.erase(region) != 0;
+  return !waits || neighbour_.await_copies(socket());
 }
 
 Remote* Channel::open_remote(const cn_grant& grant, uint64_t size) {
   Place place;
   if (grant.size != sizeof place) fail(CN_DENIED, "the peer sent a key that is none");
   std::memcpy(&place, grant.key, sizeof place);
-  auto remote = std::make_unique<Remote>(Remote{grant.number, {}, place.address});
-  if (place.region != 0) {
+  auto remote = std::make_unique<Remote>(Remote{place.region, grant.number, {}, place.address});
+  if (place.has_file != 0) {
     bool has_hello = false;
     if (const int code = receive_letters(&has_hello)) end_ = code;
-    if (auto file = regions_.extract(place.region)) remote->file = MemoryFile::take(std::move(file.mapped()), size);
+    if (const auto file = files_.extract(place.region)) remote->file = MemoryFile::take(file.mapped(), size);
   }
   if (!remote->file && !neighbour_.reaches_process())
     fail(CN_UNSUPPORTED, "the memory of the other process cannot be reached");
@@ -302,7 +302,7 @@ cn_status Channel::status_of(int code) {
 
 cn_status Channel::get(Remote& remote, uint64_t offset, void* to, uint64_t* size) {
   *size = std::min(*size, kMostCopied);
-  return status_of(neighbour_.with_grant(remote.grant, [&] {
+  return status_of(neighbour_.with_grant(remote.region, remote.grant, [&] {
     if (!remote.file) return neighbour_.read(to, remote.address + offset, *size);
     std::memcpy(to, remote.file.data() + offset, *size);
     return 0;
@@ -311,8 +311,9 @@ cn_status Channel::get(Remote& remote, uint64_t offset, void* to, uint64_t* size
 
 cn_status Channel::put(Remote& remote, uint64_t offset, const void* from, uint64_t* size) {
   *size = std::min(*size, kMostCopied);
-  return status_of(neighbour_.with_grant(remote.grant, [&] {
-    if (!remote.file) return neighbour_.write(from, remote.address + offset, *size);
+  return status_of(neighbour_.with_grant(remote.region, remote.grant, [&] {
+    if (!remote.file) return neighbour_.write(socket(), from, remote.address + offset, *size);
+    if (!remote.file.is_writable()) return EACCES;
     std::memcpy(remote.file.data() + offset, from, *size);
     return 0;
   }));

@@ -5,6 +5,7 @@
 #include <commnet/transport.h>
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "core/descriptor.h"
@@ -19,7 +20,7 @@ namespace commnet::shared {
 
 // Memory of the other process: a file that both have mapped, or what is at an address there.
 struct Remote {
-  uint64_t grant;
+  uint64_t region, grant;
   MemoryFile file;
   uint64_t address;
 };
@@ -60,7 +61,7 @@ class Channel {
   }
 
   cn_status expose(const cn_region& region, cn_grant& grant);
-  bool revoke() { return neighbour_.revoke(socket()); }
+  bool revoke(uint64_t region);
   Remote* open_remote(const cn_grant& grant, uint64_t size);
   cn_status get(Remote& remote, uint64_t offset, void* to, uint64_t* size);
   cn_status put(Remote& remote, uint64_t offset, const void* from, uint64_t* size);
@@ -69,13 +70,13 @@ class Channel {
   void use_segment();
   bool take_hello(const Letter& letter, Descriptor (&files)[kMostFiles]);
   void ring_bell() const;
-  void write_outgoing();
   bool parse(const char* bytes, uint64_t count);
   bool begin_frame();
   bool end_frame();
   const char* text_of_end() const;
   void break_off(cn_status status, const char* text);
-  cn_status status_of(int code);
+  bool send_file(const cn_region& region);
+  static cn_status status_of(int code);
 
   const cn_transport_host& host_;
   const Descriptor socket_;
@@ -89,7 +90,8 @@ class Channel {
   Writer writer_;
   Reader reader_;
   Neighbour neighbour_;
-  std::map<uint64_t, Descriptor> regions_;  // the files of regions that have come
+  std::map<uint64_t, Descriptor> files_;  // of regions of the other side, that have come
+  std::set<uint64_t> addressed_;          // own regions that the other side may access by their address
 
   Outgoing outgoing_;
   std::vector<uint64_t> sent_;

@@ -52,8 +52,15 @@ void Neighbour::greet(pid_t process, const Greeting& other) {
       process > 0 && read(found.data(), other.address, found.size()) == 0 && are_same(found, other.bytes);
 }
 
-bool Neighbour::revoke(int socket) {
-  own_->revocations.fetch_add(1);
+void Neighbour::revoke(uint64_t region) {
+  if (region != 0) {
+    own_->revocations[region % kCounts].fetch_add(1);
+  } else {
+    for (std::atomic<uint64_t>& count : own_->revocations) count.fetch_add(1);
+  }
+}
+
+bool Neighbour::await_copies(int socket) const {
   if (own_->is_copying.load() == 0) return true;
   const Clock::time_point begin = Clock::now();
   while (own_->is_copying.load() != 0) {
@@ -76,7 +83,8 @@ int Neighbour::read(void* to, uint64_t remote, uint64_t size) const {
   });
 }
 
-int Neighbour::write(const void* from, uint64_t remote, uint64_t size) const {
+int Neighbour::write(int socket, const void* from, uint64_t remote, uint64_t size) const {
+  if (is_closed(socket)) return ESRCH;
   return copy_all(
       static_cast<char*>(const_cast<void*>(from)), remote, size,
       [&](const iovec& here, const iovec& there) { return process_vm_writev(process_, &here, 1, &there, 1, 0); });

@@ -5,6 +5,7 @@
 #include <sys/types.h>
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <memory>
 
@@ -33,22 +34,24 @@ class Neighbour {
   }
   bool reaches_process() const { return reaches_process_; }
 
-  // Returns what the other process needs to copy from or to this one's memory now.
-  uint64_t grant() const { return own_->revocations.load(); }
-  // Makes all grants invalid, and waits until the other process does not copy any more. Returns false if it does not
-  // stop.
-  bool revoke(int socket);
-  // Runs copy() unless a grant was revoked. Returns what it returns, or ESTALE.
+  // Returns what the other process needs to copy from or to a region of this one's memory now.
+  uint64_t grant(uint64_t region) const { return own_->revocations[region % kCounts].load(); }
+  // Makes the grants of a region invalid; 0: all.
+  void revoke(uint64_t region);
+  // Waits until the other process does not copy any more. Returns false if it does not stop.
+  bool await_copies(int socket) const;
+  // Runs copy() unless the grant of a region was revoked. Returns what it returns, or ESTALE.
   template <class Copy>
-  int with_grant(uint64_t grant, Copy&& copy) {
+  int with_grant(uint64_t region, uint64_t grant, Copy&& copy) {
     other_->is_copying.store(1);
-    const int code = other_->revocations.load() == grant ? copy() : ESTALE;
+    const int code = other_->revocations[region % kCounts].load() == grant ? copy() : ESTALE;
     other_->is_copying.store(0);
     return code;
   }
-  // Copy bytes of the other process's memory. They return 0 or the number of an error.
+  // Copy bytes of the other process's memory. They return 0 or the number of an error. `socket` tells whether the
+  // process still lives: another one may have its number later, which must not be written to.
   int read(void* to, uint64_t remote, uint64_t size) const;
-  int write(const void* from, uint64_t remote, uint64_t size) const;
+  int write(int socket, const void* from, uint64_t remote, uint64_t size) const;
 
  private:
   pid_t process_ = 0;

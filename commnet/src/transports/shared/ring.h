@@ -1,130 +1,146 @@
 // Bytes that go from one process to another one through memory that both have mapped.
 //
+// The bytes are cut into records, which begin with their size: the reader waits for that of the next record to become
+// other than zero, and finds the bytes of a small one in the same cache line. A writer therefore makes the size of the
+// next record zero before it shows one.
+//
 // Each side keeps the numbers that it trusts for itself: what the other side writes into the ring may be nonsense.
 #ifndef COMMNET_TRANSPORTS_SHARED_RING_H_
 #define COMMNET_TRANSPORTS_SHARED_RING_H_
 
+#include <sys/uio.h>
+
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 namespace commnet::shared {
 
-// Bytes of a ring, a power of two.
-constexpr uint64_t kRing = 256 << 10;
-// After how many bytes the other side hears of them: both then copy at the same time.
-constexpr uint64_t kStep = 32 << 10;
+// Bytes of a ring, and the most of a record: the reader copies one while the writer fills the next.
+constexpr uint64_t kRing = 256 << 10, kRecord = 32 << 10;
+// Records begin at cache lines.
+constexpr uint64_t kLine = 64;
 
-// What both sides see of a ring. Each number has a cache line of its own, as one side waits for what the other one
-// changes.
+// What both sides see of a ring, besides its bytes. Each number has a cache line of its own, as one side waits for what
+// the other one changes.
 struct RingState {
-  alignas(64) std::atomic<uint64_t> written;            // bytes so far
-  alignas(64) std::atomic<uint64_t> read;               // of them
-  alignas(64) std::atomic<uint32_t> reader_sleeps;      // and is to be woken when more is written
-  alignas(64) std::atomic<uint32_t> writer_is_waiting;  // for room, and is to be woken
+  alignas(kLine) std::atomic<uint64_t> read;           // bytes so far
+  alignas(kLine) std::atomic<uint32_t> reader_sleeps;  // and is to be woken when there is more
+  // The writer waits until this many bytes are read, and is to be woken then; 0: it does not wait.
+  alignas(kLine) std::atomic<uint64_t> writer_awaits;
 };
-static_assert(std::atomic<uint64_t>::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
+
+using RecordSize = std::atomic<uint64_t>;
+static_assert(RecordSize::is_always_lock_free && std::atomic<uint32_t>::is_always_lock_free);
 
 class Writer {
  public:
   Writer() = default;
   Writer(RingState& state, char* bytes) : state_(&state), bytes_(bytes) {}
 
-  // Writes as many bytes as there is room for, and returns how many. Calls wake() when the reader is to be woken.
-  template <class Wake>
-  uint64_t write(const void* data, uint64_t size, Wake&& wake) {
-    const auto* from = static_cast<const char*>(data);
-    uint64_t left = size;
-    while (left > 0) {
+  // Writes as many bytes of some parts as there is room for, and returns how many.
+  uint64_t write(const iovec* parts, size_t count) {
+    uint64_t total = 0, skipped = 0;  // of the first part
+    while (count > 0) {
+      // Behind the record there must be room for the size of the next one.
       const uint64_t place = written_ % kRing;
-      const uint64_t count = std::min({left, room(), kRing - place, kStep});
-      if (count == 0) break;
-      std::memcpy(bytes_ + place, from, count);
-      written_ += count;
-      from += count;
-      left -= count;
-      if (written_ - shown_ >= kStep) show(wake);
+      const uint64_t room = std::min({this->room(), kRing - place + kLine, kRecord + kLine});
+      if (room <= kLine) break;
+      const uint64_t most = room - kLine - sizeof(RecordSize);
+      char* const begin = bytes_ + place + sizeof(RecordSize);
+      uint64_t size = 0;
+      while (count > 0 && size < most) {
+        const uint64_t taken = std::min(most - size, parts->iov_len - skipped);
+        std::memcpy(begin + size, static_cast<const char*>(parts->iov_base) + skipped, taken);
+        size += taken;
+        skipped += taken;
+        if (skipped < parts->iov_len) break;
+        skipped = 0;
+        ++parts;
+        --count;
+      }
+      if (size == 0) break;
+      written_ += (sizeof(RecordSize) + size + kLine - 1) / kLine * kLine;
+      size_at(written_).store(0, std::memory_order_relaxed);
+      size_at(place).store(size, std::memory_order_release);
+      is_shown_ = false;
+      total += size;
     }
-    return size - left;
+    return total;
   }
 
-  // Lets the reader see what was written.
-  template <class Wake>
-  void show(Wake&& wake) {
-    if (shown_ == written_) return;
-    shown_ = written_;
-    state_->written.store(written_, std::memory_order_release);
+  // Returns whether the reader is to be woken for what was written.
+  bool wakes_reader() {
+    if (is_shown_) return false;
+    is_shown_ = true;
     // In this order on both sides: either this one finds the reader asleep, or the reader finds the bytes.
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    if (state_->reader_sleeps.load(std::memory_order_relaxed) != 0 && state_->reader_sleeps.exchange(0) != 0) wake();
+    return state_->reader_sleeps.load(std::memory_order_relaxed) != 0 && state_->reader_sleeps.exchange(0) != 0;
   }
 
   // Has the reader wake this side once there is room. Returns false if there is some already.
   bool await_room() {
-    state_->writer_is_waiting.store(1, std::memory_order_relaxed);
+    constexpr uint64_t kWanted = kRing / 4;
+    state_->writer_awaits.store(written_ + kWanted - kRing, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    return fresh_room() < kRing / 4;
+    return fresh_room() < kWanted;
   }
-  // Returns whether the reader has read all.
-  bool is_empty() const { return state_->read.load(std::memory_order_relaxed) == written_; }
 
  private:
-  uint64_t room() { return written_ - read_ < kRing ? kRing - (written_ - read_) : fresh_room(); }
+  RecordSize& size_at(uint64_t position) { return *reinterpret_cast<RecordSize*>(bytes_ + position % kRing); }
+  uint64_t room() { return kRing - (written_ - read_) >= kRecord ? kRing - (written_ - read_) : fresh_room(); }
   uint64_t fresh_room() {
     const uint64_t read = state_->read.load(std::memory_order_acquire);
-    if (written_ - read <= kRing) read_ = read;  // else it is nonsense
+    if (read % kLine == 0 && written_ - read <= kRing) read_ = read;  // else it is nonsense
     return kRing - (written_ - read_);
   }
 
   RingState* state_ = nullptr;
   char* bytes_ = nullptr;
-  uint64_t written_ = 0, shown_ = 0;
+  uint64_t written_ = 0;
+  bool is_shown_ = true;
   uint64_t read_ = 0;  // as far as it is known
 };
 
 class Reader {
  public:
   Reader() = default;
-  Reader(RingState& state, const char* bytes) : state_(&state), bytes_(bytes) {}
+  Reader(RingState& state, char* bytes) : state_(&state), bytes_(bytes) {}
 
-  // Returns how many bytes there are to read; more than kRing if the writer has written nonsense.
-  uint64_t available() const { return state_->written.load(std::memory_order_acquire) - read_; }
-  // Returns where the next bytes are, and sets *count to how many follow each other there, of `available`.
-  const char* next(uint64_t available, uint64_t* count) const {
+  // Returns the bytes of the next record, and sets *size to how many there are; 0: there is none yet. Sets
+  // *is_nonsense if there is no such record.
+  const char* next(uint64_t* size, bool* is_nonsense) const {
     const uint64_t place = read_ % kRing;
-    *count = std::min({available, kRing - place, kStep});
-    return bytes_ + place;
+    *size = size_at(place).load(std::memory_order_acquire);
+    *is_nonsense = *size > std::min(kRecord, kRing - place) - sizeof(RecordSize);
+    return bytes_ + place + sizeof(RecordSize);
   }
-  // Gives bytes back to the writer. Calls wake() when that one is to be woken.
-  template <class Wake>
-  void skip(uint64_t count, Wake&& wake) {
-    read_ += count;
-    if (read_ - shown_ >= kStep) show(wake);
-  }
-  template <class Wake>
-  void show(Wake&& wake) {
-    if (shown_ == read_) return;
+  // Gives the record back to the writer. Returns whether that one is to be woken.
+  bool skip(uint64_t size) {
+    read_ += (sizeof(RecordSize) + size + kLine - 1) / kLine * kLine;
+    if (read_ - shown_ < kRecord) return false;
     shown_ = read_;
     state_->read.store(read_, std::memory_order_release);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    const bool has_room = state_->written.load(std::memory_order_relaxed) - read_ <= kRing * 3 / 4;
-    if (has_room && state_->writer_is_waiting.load(std::memory_order_relaxed) != 0 &&
-        state_->writer_is_waiting.exchange(0) != 0)
-      wake();
+    const uint64_t awaited = state_->writer_awaits.load(std::memory_order_relaxed);
+    return awaited != 0 && static_cast<int64_t>(read_ - awaited) >= 0 && state_->writer_awaits.exchange(0) != 0;
   }
 
   // Has the writer wake this side once there is something to read. Returns false if there is something already.
   bool sleep() {
     state_->reader_sleeps.store(1, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_seq_cst);
-    return available() == 0;
+    return size_at(read_).load(std::memory_order_relaxed) == 0;
   }
   void wake() { state_->reader_sleeps.store(0, std::memory_order_relaxed); }
 
  private:
+  RecordSize& size_at(uint64_t position) const { return *reinterpret_cast<RecordSize*>(bytes_ + position % kRing); }
+
   RingState* state_ = nullptr;
-  const char* bytes_ = nullptr;
+  char* bytes_ = nullptr;
   uint64_t read_ = 0, shown_ = 0;
 };
 

@@ -115,7 +115,7 @@ class Shared {
   cn_status expose(Connection& connection, const cn_region& region, cn_grant& grant) {
     return connection.channel.expose(region, grant);
   }
-  bool revoke(Connection& connection) { return connection.channel.revoke(); }
+  bool revoke(Connection& connection, uint64_t region) { return connection.channel.revoke(region); }
   void forget(uint64_t) {}
   Remote* open_remote(Connection& connection, const cn_grant& grant, uint64_t size) {
     return connection.channel.open_remote(grant, size);
@@ -236,5 +236,5 @@ class Shared {
 
 namespace commnet {
 constinit const cn_transport_table kShared =
-    table_of<shared::Shared, shared::Connection>({.name = "shared", .schemes = "shared"});
+    table_of<shared::Shared, shared::Connection>({.name = "shared", .schemes = "shared", .is_flush_cheap = true});
 }  // namespace commnet

@@ -65,7 +65,7 @@ cn_status Transport::expose(Connection& connection, const cn_region& region, cn_
 }
 
 Region& Transport::map(const cn_region& region) {
-  const auto [place, is_new] = regions_.try_emplace(region.id);
+  const auto [place, is_new] = regions_.try_emplace({region.id, region.rights});
   Region& mapped = place->second;
   if (!is_new) return mapped;
   const auto check = [&](ucs_status_t status) {
@@ -75,7 +75,11 @@ Region& Transport::map(const cn_region& region) {
     fail(CN_UNSUPPORTED, "UCX cannot give access to memory: %s", ucp_.ucs_status_string(status));
   };
   ucp_mem_map_params_t parameters{};
-  parameters.field_mask = UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH;
+  parameters.field_mask =
+      UCP_MEM_MAP_PARAM_FIELD_ADDRESS | UCP_MEM_MAP_PARAM_FIELD_LENGTH | UCP_MEM_MAP_PARAM_FIELD_PROT;
+  parameters.prot = UCP_MEM_MAP_PROT_LOCAL_READ | UCP_MEM_MAP_PROT_LOCAL_WRITE;
+  if ((region.rights & CN_READ) != 0) parameters.prot |= UCP_MEM_MAP_PROT_REMOTE_READ;
+  if ((region.rights & CN_WRITE) != 0) parameters.prot |= UCP_MEM_MAP_PROT_REMOTE_WRITE;
   parameters.address = region.data;
   parameters.length = region.size;
   check(ucp_.ucp_mem_map(worker_.context(), &parameters, &mapped.memory));
@@ -94,13 +98,15 @@ Region& Transport::map(const cn_region& region) {
 }
 
 void Transport::forget(uint64_t region) {
-  const auto found = regions_.find(region);
-  if (found == regions_.end()) return;
-  ucp_.ucp_mem_unmap(worker_.context(), found->second.memory);
-  regions_.erase(found);
+  std::erase_if(regions_, [&](const auto& each) {
+    if (each.first.first != region) return false;
+    ucp_.ucp_mem_unmap(worker_.context(), each.second.memory);
+    return true;
+  });
 }
 
-bool Transport::revoke(Connection& connection) {
+// All grants of a connection are revoked together.
+bool Transport::revoke(Connection& connection, uint64_t) {
   if (!std::exchange(connection.has_exposed, false)) return true;
   const auto has_left = [&] { return has_ended(connection.socket.number()); };
   if (!connection.has_failed && tell(connection, kRevoke, ++connection.grant)) {

@@ -55,7 +55,7 @@ class Transport {
   // -- access.cpp: access to memory
   bool reaches_memory(Connection& connection);
   cn_status expose(Connection& connection, const cn_region& region, cn_grant& grant);
-  bool revoke(Connection& connection);
+  bool revoke(Connection& connection, uint64_t region);
   void forget(uint64_t region);
   Remote* open_remote(Connection& connection, const cn_grant& grant, uint64_t size);
   void close_remote(Connection& connection, Remote* remote);
@@ -150,7 +150,7 @@ class Transport {
       failed_{&Connection::in_failed}, revoking_{&Connection::in_revoking};
   std::vector<Connection*> ending_;
 
-  std::unordered_map<uint64_t, Region> regions_;
+  std::map<std::pair<uint64_t, uint32_t>, Region> regions_;  // by their ids and rights
   std::vector<std::unique_ptr<Move>> moves_;
   // Those that are not used, that wait for their turn, and that have ended. With room for all.
   std::vector<Move*> free_moves_, queued_, moved_, told_;

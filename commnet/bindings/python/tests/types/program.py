@@ -25,6 +25,10 @@ def use(address: str, bytes_of_token: bytes) -> None:
 
         memory = endpoint.register(bytearray(8), "read+write")
         assert_type(memory.token("read"), commnet.Token)
+        with endpoint.allocate(8, "read+write") as allocated:
+            assert_type(allocated, commnet.Memory)
+            assert_type(memoryview(allocated), memoryview[int])
+            assert_type(peer.read(bytes_of_token, allocated).wait(), commnet.Memory)
         queue = endpoint.queue()
         assert_type(peer.send(b"", handler=1, queue=queue), commnet.Operation[None])
         assert_type(peer.write(bytes_of_token, b"x", 4, timeout=1.0).wait(), None)

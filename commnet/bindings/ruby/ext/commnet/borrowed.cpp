@@ -105,8 +105,11 @@ Borrowed lock_string(const char* name, VALUE object) {
 
 // A Buffer without memory comes from Buffer.allocate.
 Borrowed borrow_buffer(VALUE object) {
-  const Buffer& buffer = buffer_of(object);
-  return plain(object, buffer.data, buffer.size);
+  Buffer& buffer = usable_buffer_of(object);
+  Borrowed borrowed = plain(object, buffer.data, buffer.size);
+  borrowed.lock = Borrowed::Lock::kBuffer;
+  ++buffer.users;
+  return borrowed;
 }
 
 }  // namespace
@@ -152,6 +155,7 @@ void give_back(Borrowed& borrowed) {
     if (was.staged) memcpy(RSTRING_PTR(was.object), was.staged, was.size);
     rb_str_unlocktmp(was.object);
   }
+  if (was.lock == Borrowed::Lock::kBuffer) --buffer_of(was.object).users;
   free(was.staged);
 #ifdef COMMNET_HAS_IO_BUFFER
   if (was.lock == Borrowed::Lock::kIoBuffer) rb_io_buffer_try_unlock(was.object);

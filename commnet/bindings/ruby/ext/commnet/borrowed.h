@@ -12,7 +12,7 @@
 namespace commnet::ruby {
 
 struct Borrowed {
-  enum class Lock { kNone, kString, kIoBuffer };
+  enum class Lock { kNone, kString, kBuffer, kIoBuffer };
 
   VALUE object;  // what holds the bytes, to be marked by mark(); Qnil: nothing
   char* data;
@@ -27,7 +27,8 @@ Borrowed borrow_for_reading(const char* name, VALUE object);
 // Borrows bytes that the library changes: a String and an IO::Buffer are locked until give_back(), which copies bytes
 // to a short String.
 Borrowed borrow_for_writing(const char* name, VALUE object);
-// Borrows what peers read, or also write: an IO::Buffer is locked, and of a String it takes a copy in a Buffer.
+// Borrows what peers read, or also write: an IO::Buffer is locked, and of a String it takes a copy in a Buffer. The
+// memory of a Buffer cannot be released while it is borrowed.
 Borrowed borrow_for_peers(const char* name, VALUE object, bool is_changed);
 // Ends the use, and forgets the object.
 void give_back(Borrowed& borrowed);

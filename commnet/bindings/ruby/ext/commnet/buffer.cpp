@@ -5,18 +5,21 @@
 
 #include "convert.h"
 #include "errors.h"
+#include "fork.h"
 
 namespace commnet::ruby {
 namespace {
 
 void free_buffer(void* data) {
-  free(static_cast<Buffer*>(data)->data);
+  release(*static_cast<Buffer*>(data));
   xfree(data);
 }
 size_t memory_size(const void* data) { return sizeof(Buffer) + static_cast<const Buffer*>(data)->size; }
 
 const rb_data_type_t kBufferType = {
     "Commnet::Buffer", {nullptr, free_buffer, memory_size}, nullptr, nullptr, RUBY_TYPED_FREE_IMMEDIATELY};
+
+VALUE buffer_class;
 
 VALUE allocate(VALUE type) {
   Buffer* buffer;
@@ -26,7 +29,7 @@ VALUE allocate(VALUE type) {
 // Gives a new buffer its memory, of zeros.
 void reserve(VALUE self, size_t size) {
   Buffer& buffer = buffer_of(self);
-  if (buffer.data) raise(CN_INVALID_ARGUMENT, "the buffer has its memory already");
+  if (buffer.data || buffer.is_released) raise(CN_INVALID_ARGUMENT, "the buffer has its memory already");
   buffer.data = static_cast<char*>(calloc(size == 0 ? 1 : size, 1));
   if (!buffer.data) raise(CN_OUT_OF_MEMORY, "a buffer of %zu bytes needs more memory than there is", size);
   buffer.size = size;
@@ -47,8 +50,9 @@ VALUE initialize(VALUE self, VALUE content) {
 VALUE initialize_copy(VALUE self, VALUE other) {
   if (!is_buffer(other)) raise_type("other", "Commnet::Buffer", other);
   if (self == other) return self;
-  reserve(self, buffer_of(other).size);
-  memcpy(buffer_of(self).data, buffer_of(other).data, buffer_of(other).size);
+  const Buffer& source = usable_buffer_of(other);
+  reserve(self, source.size);
+  if (source.size > 0) memcpy(buffer_of(self).data, source.data, source.size);
   return self;
 }
 
@@ -62,7 +66,7 @@ void check_range(const Buffer& buffer, uint64_t offset, uint64_t size) {
 }
 
 VALUE get_bytes(VALUE self, VALUE offset, VALUE size) {
-  const Buffer& buffer = buffer_of(self);
+  const Buffer& buffer = usable_buffer_of(self);
   const uint64_t begin = unsigned_of("offset", offset), count = unsigned_of("size", size);
   check_range(buffer, begin, count);
   return rb_str_new(buffer.data + begin, static_cast<long>(count));
@@ -70,7 +74,7 @@ VALUE get_bytes(VALUE self, VALUE offset, VALUE size) {
 
 VALUE set_bytes(VALUE self, VALUE offset, VALUE bytes) {
   rb_check_frozen(self);
-  const Buffer& buffer = buffer_of(self);
+  const Buffer& buffer = usable_buffer_of(self);
   const uint64_t begin = unsigned_of("offset", offset);
   require_string("bytes", bytes);
   check_range(buffer, begin, RSTRING_LEN(bytes));
@@ -78,7 +82,7 @@ VALUE set_bytes(VALUE self, VALUE offset, VALUE bytes) {
   return bytes;
 }
 
-VALUE address(VALUE self) { return ULL2NUM(reinterpret_cast<uintptr_t>(buffer_of(self).data)); }
+VALUE address(VALUE self) { return ULL2NUM(reinterpret_cast<uintptr_t>(usable_buffer_of(self).data)); }
 
 }  // namespace
 
@@ -86,8 +90,35 @@ bool is_buffer(VALUE value) { return rb_typeddata_is_kind_of(value, &kBufferType
 
 Buffer& buffer_of(VALUE value) { return *static_cast<Buffer*>(rb_check_typeddata(value, &kBufferType)); }
 
+Buffer& usable_buffer_of(VALUE value) {
+  Buffer& buffer = buffer_of(value);
+  if (buffer.is_released) raise(CN_CLOSED, "the memory of the buffer was released");
+  return buffer;
+}
+
+VALUE new_buffer() { return allocate(buffer_class); }
+
+void set_memory(Buffer& buffer, cn_memory* memory, void* data, size_t size) {
+  buffer.memory = memory;
+  buffer.data = static_cast<char*>(data);
+  buffer.size = size;
+  buffer.fork = fork_count();
+}
+
+void release(Buffer& buffer) {
+  if (!buffer.memory)
+    free(buffer.data);
+  else if (buffer.fork == fork_count())
+    cn_memory_release(buffer.memory);
+  buffer.memory = nullptr;
+  buffer.data = nullptr;
+  buffer.size = 0;
+  buffer.is_released = true;
+}
+
 void define_buffer(VALUE module) {
-  const VALUE type = rb_define_class_under(module, "Buffer", rb_cObject);
+  const VALUE type = buffer_class = rb_define_class_under(module, "Buffer", rb_cObject);
+  rb_gc_register_mark_object(type);
   rb_define_alloc_func(type, allocate);
   rb_define_method(type, "initialize", initialize, 1);
   rb_define_method(type, "initialize_copy", initialize_copy, 1);

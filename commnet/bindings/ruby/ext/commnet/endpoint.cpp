@@ -14,6 +14,7 @@
 #include "errors.h"
 #include "fork.h"
 #include "joining.h"
+#include "lock.h"
 #include "memory.h"
 #include "message.h"
 #include "operation.h"
@@ -57,22 +58,6 @@ VALUE allocate(VALUE type) {
   endpoint->events = endpoint->wake = -1;
   endpoint->peers = endpoint->joinings = Qnil;
   return self;
-}
-
-// Runs work() without Ruby's lock, and cannot be interrupted.
-template <class Work>
-void without_lock(const Work& work) {
-  struct Task {
-    const Work& work;
-    bool done;
-  } task = {work, false};
-  const auto run = [](void* context) -> void* {
-    static_cast<Task*>(context)->work();
-    static_cast<Task*>(context)->done = true;
-    return nullptr;
-  };
-  rb_nogvl(run, &task, nullptr, nullptr, RB_NOGVL_INTR_FAIL);
-  if (!task.done) work();  // an interrupt is pending, which is handled later
 }
 
 // Returns a copy of a String, with a null byte, which must be freed; NULL for nil.
@@ -143,7 +128,7 @@ VALUE shut(VALUE self) {
   const VALUE watched = rb_ary_new();
   endpoint.is_open = false;
   wake_up(&endpoint);
-  while (endpoint.memories) release(*endpoint.memories);
+  while (endpoint.memories) retire(*endpoint.memories);
   const VALUE joinings = rb_ary_dup(endpoint.joinings);
   for (long i = 0; i < RARRAY_LEN(joinings); ++i) await_begin(rb_ary_entry(joinings, i));
   // The error is that of the thread which has closed it.
@@ -234,6 +219,10 @@ VALUE watch_peers(VALUE self) {
 
 VALUE register_memory(VALUE self, VALUE object, VALUE rights) {
   return new_memory(self, object, unsigned32_of("rights", rights));
+}
+
+VALUE allocate_memory(VALUE self, VALUE size, VALUE rights) {
+  return new_allocated_memory(self, unsigned_of("size", size, SIZE_MAX), unsigned32_of("rights", rights));
 }
 
 VALUE queue(VALUE self) { return new_queue(self); }
@@ -329,6 +318,7 @@ void define_endpoint(VALUE module) {
   rb_define_private_method(type, "receive", receive, 2);
   rb_define_private_method(type, "watch_peers", watch_peers, 0);
   rb_define_private_method(type, "register_memory", register_memory, 2);
+  rb_define_private_method(type, "allocate_memory", allocate_memory, 2);
   rb_define_private_method(type, "take_event", take_event, 0);
   rb_define_private_method(type, "await_event", await_event, 1);
 }

@@ -2,9 +2,11 @@
 
 #include <cstring>
 
+#include "buffer.h"
 #include "convert.h"
 #include "endpoint.h"
 #include "errors.h"
+#include "lock.h"
 
 namespace commnet::ruby {
 namespace {
@@ -22,6 +24,24 @@ VALUE commnet_module, memory_class;
 
 Memory& memory_of(VALUE value) { return *static_cast<Memory*>(rb_check_typeddata(value, &kMemoryType)); }
 
+// Creates an object that has no memory.
+VALUE new_object(VALUE endpoint, uint32_t rights) {
+  Memory* memory;
+  const VALUE self = TypedData_Make_Struct(memory_class, Memory, &kMemoryType, memory);
+  memory->self = self;
+  memory->endpoint = endpoint;
+  memory->rights = rights;
+  memory->bytes.object = Qnil;
+  return self;
+}
+
+void add_to_list(Memory& memory) {
+  Endpoint& endpoint = endpoint_of(memory.endpoint);
+  memory.next = endpoint.memories;
+  if (memory.next) memory.next->previous = &memory;
+  endpoint.memories = &memory;
+}
+
 void take_from_list(Memory& memory) {
   if (memory.next) memory.next->previous = memory.previous;
   (memory.previous ? memory.previous->next : endpoint_of(memory.endpoint).memories) = memory.next;
@@ -30,7 +50,13 @@ void take_from_list(Memory& memory) {
 
 VALUE release_memory(VALUE self) {
   Memory& memory = memory_of(self);
-  if (is_usable(endpoint_of(memory.endpoint))) release(memory);
+  if (!memory.handle || !is_usable(endpoint_of(memory.endpoint))) return Qnil;
+  if (memory.is_allocated) {
+    Buffer& buffer = buffer_of(memory.bytes.object);
+    if (buffer.users > 0) raise(CN_INVALID_ARGUMENT, "the memory is in use by an operation or a registration");
+    release(buffer);
+  }
+  retire(memory);
   return Qnil;
 }
 
@@ -63,12 +89,8 @@ VALUE size_of_token(VALUE self) {
 
 VALUE new_memory(VALUE endpoint, VALUE object, uint32_t rights) {
   open_endpoint_of(endpoint);
-  Memory* memory;
-  VALUE self = TypedData_Make_Struct(memory_class, Memory, &kMemoryType, memory);
-  memory->self = self;
-  memory->endpoint = endpoint;
-  memory->rights = rights;
-  memory->bytes.object = Qnil;
+  VALUE self = new_object(endpoint, rights);
+  Memory* const memory = &memory_of(self);
   memory->bytes = borrow_for_peers("memory", object, (rights & CN_WRITE) != 0);
   Endpoint& owner = endpoint_of(endpoint);
   const cn_status status = is_usable(owner) ? cn_memory_register(owner.handle, memory->bytes.data, memory->bytes.size,
@@ -80,16 +102,40 @@ VALUE new_memory(VALUE endpoint, VALUE object, uint32_t rights) {
     give_back(memory->bytes);
     rb_exc_raise(exception_of(status, text));
   }
-  memory->next = owner.memories;
-  if (memory->next) memory->next->previous = memory;
-  owner.memories = memory;
+  add_to_list(*memory);
   RB_GC_GUARD(self);
   return self;
 }
 
-void release(Memory& memory) {
-  if (!memory.handle) return;
-  cn_memory_release(memory.handle);
+VALUE new_allocated_memory(VALUE endpoint, size_t size, uint32_t rights) {
+  Endpoint& owner = open_endpoint_of(endpoint);
+  VALUE object = new_buffer();
+  VALUE self = new_object(endpoint, rights);
+  Memory& memory = memory_of(self);
+  cn_endpoint* const handle = owner.handle;
+  void* data = nullptr;
+  cn_status status;
+  without_lock([&] { status = cn_memory_alloc(handle, size, rights, &data, &memory.handle); });
+  check(status);
+  set_memory(buffer_of(object), memory.handle, data, size);
+  memory.bytes.object = object;
+  memory.bytes.data = static_cast<char*>(data);
+  memory.bytes.size = size;
+  memory.is_allocated = true;
+  add_to_list(memory);
+  if (!is_usable(owner)) {
+    // Another thread has closed it meanwhile.
+    release(buffer_of(object));
+    retire(memory);
+    raise(CN_CLOSED, "the endpoint is closed");
+  }
+  RB_GC_GUARD(object);
+  RB_GC_GUARD(self);
+  return self;
+}
+
+void retire(Memory& memory) {
+  if (!memory.is_allocated) cn_memory_release(memory.handle);
   memory.handle = nullptr;
   take_from_list(memory);
   give_back(memory.bytes);

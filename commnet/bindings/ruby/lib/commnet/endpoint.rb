@@ -29,10 +29,12 @@ module Commnet # rubocop:disable Style/Documentation -- documented in commnet.rb
     #
     # name::           unique in a job; default: host name, process and a number
     # secret::         a String that all endpoints of a job know, and nobody else
-    # transports::     names, best first; default: all that are available
-    # listen::         URLs where peers can connect, such as "tcp://0.0.0.0:7000"; "none"; default: a free port of this
-    #                  machine, and a Unix socket without a file
-    # busy_poll::      for how many seconds progress looks for work before it sleeps; takes a processor
+    # transports::     names, best first, such as %w[memory shared sockets]; default: all that are available
+    # listen::         URLs where peers can connect, such as "tcp://0.0.0.0:7000" or "shared:a"; "none"; default: a free
+    #                  port of this machine, and a Unix socket without a file. Processes of the user on this machine can
+    #                  connect through shared memory, unless it is "none"
+    # busy_poll::      for how many seconds progress looks for work before it sleeps; takes a processor; default: some
+    #                  microseconds, while that spares sleeps
     # peer_timeout::   the seconds after which a silent peer is lost; default: 10
     # streams::        connections per peer over TCP
     # receive_window:: bytes of messages from each peer that are kept before they are handled
@@ -127,6 +129,11 @@ module Commnet # rubocop:disable Style/Documentation -- documented in commnet.rb
     # Lets peers access memory: a Commnet::Buffer, an IO::Buffer, which is locked, or a Commnet::Address. Of a String,
     # peers access a copy, the Buffer Memory#object.
     def register(memory, read: true, write: false) = register_memory(memory, Memory.rights(read:, write:))
+
+    # Allocates bytes, which are zero, and registers them. Peers of the same host and user read and write them without a
+    # system call. Memory#object is the Buffer that has them. Memory#release frees them; those that are not released
+    # before the endpoint is closed live as long as the Buffer.
+    def allocate(size, read: true, write: false) = allocate_memory(size, Memory.rights(read:, write:))
 
     def initialize_copy(_other) = raise(WrongType, "an endpoint cannot be copied")
 
