@@ -1,8 +1,13 @@
 // The transport over UCX, for one endpoint.
 //
-// What UCX has begun to send or to receive in place it cannot take back. detach() and disconnect() therefore let it
-// work until it has ended, for a tenth of a second at most; after that they close the connection. A peer that is
-// reading a payload at that moment may then see other bytes than were sent.
+// One worker does all work of the endpoint, and what it shares with another worker is a link.
+//
+// What UCX has begun it cannot take back. detach() and disconnect() therefore let it work until it has ended, for a
+// limited time; after that they close the link. A peer that is reading a payload at that moment may then see other
+// bytes than were sent.
+//
+// Memory is accessed by gets and puts where a device does them by itself; elsewhere UCX only emulates them, see
+// AccessRule.
 //
 // UCX finds out whether memory is that of a GPU. This has not yet been run on one. UCX does not defend itself against
 // peers that send it malformed data, and may open ports on all network devices (UCX_NET_DEVICES chooses them): it is
