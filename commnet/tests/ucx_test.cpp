@@ -238,6 +238,18 @@ TEST_P(UcxProcess, APeerTakesTwoDescriptorsAndLittleMemory) {
   }
 }
 
+TEST_P(UcxProcess, ProcessesAreKilledWhileTheyConnect) {
+  for (int i = 0; i < 30; ++i) {
+    if (process == 0) SetUp();
+    const std::string address = cn_endpoint_address(own.get());
+    for (int k = 0; k < 4; ++k)
+      ASSERT_EQ(cn_send(peer, kConnect, 0, address.data(), address.size(), nullptr, nullptr), CN_OK) << cn_error();
+    std::this_thread::sleep_for(std::chrono::microseconds(2'500 * i));
+    end_process();
+    EXPECT_TRUE(wait_until([&] { return !cn_peer_is_connected(peer); }));
+  }
+}
+
 TEST_P(UcxProcess, AKilledPeerLeavesMemoryAlone) {
   for (const uint32_t number : {kReadOn, kWriteOn}) {
     if (process == 0) SetUp();
@@ -606,7 +618,7 @@ TEST(UcxSettings, UnknownAccessIsAnError) {
 
 // Many endpoints in one process, of which each is connected to two others.
 TEST_F(Ucx, ManyEndpointsInARing) {
-  const size_t count = number_of("COMMNET_TEST_UCX_ENDPOINTS", kIsSanitized ? 32 : 512);
+  const size_t count = number_of("COMMNET_ENDPOINTS", kIsSanitized ? 32 : 512);
   constexpr size_t kOfEndpoint = 30, kOfPeer = 2;
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);

@@ -17,9 +17,9 @@ void check(ucs_status_t status, const char* what) {
     fail(CN_UNSUPPORTED, "UCX does not work here: %s: %s", what, library().ucs_status_string(status));
 }
 
-// Changes a setting unless the environment sets it.
-void prefer(ucp_config_t* config, const char* name, const char* value) {
-  if (!std::getenv(("UCX_" + std::string(name)).c_str())) library().ucp_config_modify(config, name, value);
+// Changes a setting unless a variable of the environment sets it.
+void prefer(ucp_config_t* config, const char* variable, const char* name, const char* value) {
+  if (!std::getenv(variable)) library().ucp_config_modify(config, name, value);
 }
 
 // Returns whether the environment has UCX use shared memory for endpoints that have to hear of errors. By default it
@@ -71,11 +71,13 @@ void Worker::make_context(uint64_t features) {
   ucp_config_t* config = nullptr;
   check(ucp.ucp_config_read(nullptr, nullptr, &config), "its settings");
   // Over TCP, each path between two workers takes a descriptor. What could not be used would take memory.
-  prefer(config, "MAX_RNDV_LANES", "1");
+  prefer(config, "UCX_MAX_RNDV_LANES", "MAX_RNDV_LANES", "1");
   // The sockets and the pings of the library tell that the other side has ended. For this one, UCX would have the two
   // ends of a link find each other while they connect, which it does not survive if one ends meanwhile.
-  prefer(config, "KEEPALIVE_INTERVAL", "inf");
-  if (!trusts_shared_memory()) prefer(config, "TLS", "^posix,sysv,self");
+  prefer(config, "UCX_KEEPALIVE_INTERVAL", "KEEPALIVE_INTERVAL", "inf");
+  // UCX 1.13 does not survive that one event of several which it has taken at a time closes the socket of another one.
+  prefer(config, "UCX_TCP_MAX_POLL", "MAX_POLL", "1");
+  if (!trusts_shared_memory()) prefer(config, "UCX_TLS", "TLS", "^posix,sysv,self");
   ucp_params_t parameters{};
   parameters.field_mask = UCP_PARAM_FIELD_FEATURES;
   parameters.features = UCP_FEATURE_AM | UCP_FEATURE_WAKEUP | features;
