@@ -1,5 +1,10 @@
 // Tests what is particular to the transport over UCX: processes that end, payloads under way, and when it is used.
+#include <arpa/inet.h>
+#include <dirent.h>
+#include <netinet/in.h>
 #include <spawn.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -10,6 +15,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <fstream>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -19,6 +26,11 @@ namespace commnet::tests {
 namespace {
 
 constexpr const char* kDescriptor = "COMMNET_TEST_DESCRIPTOR";
+constexpr const char* kAccess = "COMMNET_UCX_ACCESS";
+// Messages with a token, whose memory is read or written by who gets them until its process ends.
+constexpr uint32_t kReadOn = 2, kWriteOn = 3;
+// One with an address, to which another endpoint connects, and sends a message.
+constexpr uint32_t kConnect = 4;
 constexpr size_t kLarge = 70'000'003;
 
 uint8_t byte_at(size_t i) { return static_cast<uint8_t>(i * 31 + (i >> 13)); }
@@ -33,10 +45,37 @@ bool wait_until(Condition&& holds) {
   return holds();
 }
 
+size_t open_descriptors() {
+  DIR* const folder = opendir("/proc/self/fd");
+  size_t count = 0;
+  while (readdir(folder)) ++count;
+  closedir(folder);
+  return count;
+}
+
+size_t resident_bytes() {
+  std::ifstream file("/proc/self/statm");
+  size_t all = 0, resident = 0;
+  file >> all >> resident;
+  return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
 struct Introduction {
   char address[512];
   cn_token token;
 };
+
+// Reads or writes memory again and again.
+void access_on(cn_peer* peer, const cn_token& token, bool reads) {
+  std::thread([=] {
+    std::vector<uint8_t> bytes(300'000, 9);
+    for (;;)
+      complete([&](cn_operation** op) {
+        return reads ? cn_read(peer, &token, 0, bytes.data(), bytes.size(), nullptr, op)
+                     : cn_write(peer, &token, 0, bytes.data(), bytes.size(), nullptr, op);
+      });
+  }).detach();
+}
 
 // What the other process does: it sends back what it gets, and has memory.
 TEST(UcxOther, DISABLED_Serves) {
@@ -51,6 +90,22 @@ TEST(UcxOther, DISABLED_Serves) {
     cn_send(cn_message_peer(message), 1, 0, cn_message_data(message), cn_message_size(message), &call, nullptr);
   };
   ASSERT_EQ(cn_set_handler(own.get(), 1, echo, nullptr), CN_OK);
+  const auto begin = [](void* reads, cn_message* message) {
+    cn_token token;
+    std::memcpy(token.bytes, cn_message_data(message), sizeof token.bytes);
+    access_on(cn_message_peer(message), token, reads != nullptr);
+  };
+  ASSERT_EQ(cn_set_handler(own.get(), kReadOn, begin, own.get()), CN_OK);
+  ASSERT_EQ(cn_set_handler(own.get(), kWriteOn, begin, nullptr), CN_OK);
+  const auto connect_another = [](void*, cn_message* message) {
+    static std::vector<EndpointHandle> others;
+    others.push_back(make_ucx("other" + std::to_string(others.size()), CN_MANUAL_PROGRESS));
+    const std::string address(static_cast<const char*>(cn_message_data(message)), cn_message_size(message));
+    cn_peer* const peer = connect(others.back().get(), address.c_str());
+    const std::vector<char> bytes(20'000);
+    complete([&](cn_operation** op) { return cn_send(peer, 1, 0, bytes.data(), bytes.size(), nullptr, op); });
+  };
+  ASSERT_EQ(cn_set_handler(own.get(), kConnect, connect_another, nullptr), CN_OK);
   std::vector<uint8_t> bytes(kLarge);
   for (size_t i = 0; i < kLarge; ++i) bytes[i] = byte_at(i);
   cn_memory* memory = nullptr;
@@ -62,10 +117,12 @@ TEST(UcxOther, DISABLED_Serves) {
   for (;;) pause();
 }
 
-// Another process with an endpoint. It is started afresh, as UCX does not work after fork().
-class UcxProcess : public testing::Test {
+// Another process with an endpoint. It is started afresh, as UCX does not work after fork(). The parameter says how
+// memory is accessed: "never" by frames, "always" by gets and puts, which UCX emulates where there is no device.
+class UcxProcess : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
+    setenv(kAccess, GetParam(), 1);
     if (!is_available("ucx")) GTEST_SKIP() << cn_error();
     int ends[2];
     ASSERT_EQ(pipe(ends), 0);
@@ -84,7 +141,10 @@ class UcxProcess : public testing::Test {
     peer = connect(own.get(), other.address);
     ASSERT_NE(peer, nullptr);
   }
-  void TearDown() override { end_process(); }
+  void TearDown() override {
+    end_process();
+    unsetenv(kAccess);
+  }
 
   void end_process() {
     if (process <= 0) return;
@@ -99,7 +159,7 @@ class UcxProcess : public testing::Test {
   cn_peer* peer = nullptr;
 };
 
-TEST_F(UcxProcess, ReadsAndWritesManyBytes) {
+TEST_P(UcxProcess, ReadsAndWritesManyBytes) {
   std::vector<uint8_t> here(kLarge);
   ASSERT_EQ(
       complete([&](cn_operation** op) { return cn_read(peer, &other.token, 0, here.data(), kLarge, nullptr, op); }),
@@ -121,7 +181,102 @@ TEST_F(UcxProcess, ReadsAndWritesManyBytes) {
   EXPECT_EQ(here, again);
 }
 
-TEST_F(UcxProcess, MessagesOfAllSizesKeepTheirOrder) {
+TEST_P(UcxProcess, ReadsAndWritesOfAllSizes) {
+  std::vector<uint8_t> expected(3'000'000);
+  for (size_t i = 0; i < expected.size(); ++i) expected[i] = byte_at(i);
+  uint8_t value = 0;
+  for (const size_t size : {0, 1, 2, 7, 8, 63, 64, 100, 4095, 8192, 8193, 65'537, 262'144, 262'145, 1'048'577}) {
+    for (const size_t offset : {size_t{0}, size_t{1}, size_t{4093}, expected.size() - size}) {
+      std::vector<uint8_t> bytes(size + 2, ++value);
+      ASSERT_EQ(complete([&](cn_operation** op) {
+                  return cn_write(peer, &other.token, offset, bytes.data() + 1, size, nullptr, op);
+                }),
+                CN_OK)
+          << cn_error();
+      std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(offset), size, value);
+      ASSERT_EQ(complete([&](cn_operation** op) {
+                  return cn_read(peer, &other.token, offset, bytes.data() + 1, size, nullptr, op);
+                }),
+                CN_OK)
+          << cn_error();
+      EXPECT_EQ(static_cast<size_t>(std::count(bytes.begin(), bytes.end(), value)), bytes.size());
+    }
+  }
+  std::vector<uint8_t> all(expected.size());
+  ASSERT_EQ(
+      complete([&](cn_operation** op) { return cn_read(peer, &other.token, 0, all.data(), all.size(), nullptr, op); }),
+      CN_OK);
+  EXPECT_EQ(all, expected);
+  EXPECT_EQ(
+      complete([&](cn_operation** op) { return cn_read(peer, &other.token, kLarge, all.data(), 1, nullptr, op); }),
+      CN_OUT_OF_RANGE);
+}
+
+TEST_P(UcxProcess, APeerTakesTwoDescriptorsAndLittleMemory) {
+  std::atomic<size_t> arrived{0};
+  const auto take = [](void* user, cn_message*) { ++*static_cast<std::atomic<size_t>*>(user); };
+  ASSERT_EQ(cn_set_handler(own.get(), 1, take, &arrived), CN_OK);
+  const std::string address = cn_endpoint_address(own.get());
+  size_t peers = 0;
+  const auto connect_more = [&](size_t count) {
+    for (size_t i = 0; i < count; ++i)
+      ASSERT_EQ(complete([&](cn_operation** op) {
+                  return cn_send(peer, kConnect, 0, address.data(), address.size(), nullptr, op);
+                }),
+                CN_OK)
+          << cn_error();
+    peers += count;
+    EXPECT_TRUE(wait_until([&] { return arrived == peers; })) << arrived;
+  };
+  connect_more(16);
+  const size_t descriptors = open_descriptors(), memory = resident_bytes();
+  constexpr size_t kMore = 48;
+  connect_more(kMore);
+  EXPECT_LE(open_descriptors(), descriptors + 2 * kMore);
+  if (!kIsSanitized) {
+    EXPECT_LE(resident_bytes(), memory + kMore * (200 << 10));
+  }
+}
+
+TEST_P(UcxProcess, ProcessesAreKilledWhileTheyConnect) {
+  for (int i = 0; i < 30; ++i) {
+    if (process == 0) SetUp();
+    const std::string address = cn_endpoint_address(own.get());
+    for (int k = 0; k < 4; ++k)
+      ASSERT_EQ(cn_send(peer, kConnect, 0, address.data(), address.size(), nullptr, nullptr), CN_OK) << cn_error();
+    std::this_thread::sleep_for(std::chrono::microseconds(2'500 * i));
+    end_process();
+    EXPECT_TRUE(wait_until([&] { return !cn_peer_is_connected(peer); }));
+  }
+}
+
+TEST_P(UcxProcess, AKilledPeerLeavesMemoryAlone) {
+  for (const uint32_t number : {kReadOn, kWriteOn}) {
+    if (process == 0) SetUp();
+    std::vector<uint8_t> bytes(300'000, 1);
+    cn_memory* memory = nullptr;
+    ASSERT_EQ(cn_memory_register(own.get(), bytes.data(), bytes.size(), CN_READ | CN_WRITE, &memory), CN_OK);
+    cn_token token;
+    cn_memory_token(memory, CN_READ | CN_WRITE, &token);
+    ASSERT_EQ(complete([&](cn_operation** op) {
+                return cn_send(peer, number, 0, token.bytes, sizeof token.bytes, nullptr, op);
+              }),
+              CN_OK);
+    if (number == kWriteOn)
+      EXPECT_TRUE(wait_until([&] { return *const_cast<volatile uint8_t*>(bytes.data()) == 9; }));
+    else
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    end_process();
+    EXPECT_TRUE(wait_until([&] { return !cn_peer_is_connected(peer); }));
+    cn_memory_release(memory);
+    std::fill(bytes.begin(), bytes.end(), uint8_t{5});
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_EQ(static_cast<size_t>(std::count(bytes.begin(), bytes.end(), uint8_t{5})), bytes.size());
+    own.reset();
+  }
+}
+
+TEST_P(UcxProcess, MessagesOfAllSizesKeepTheirOrder) {
   struct Seen {
     std::atomic<size_t> count{0}, wrong{0};
     std::vector<std::vector<uint8_t>> sent;
@@ -145,7 +300,7 @@ TEST_F(UcxProcess, MessagesOfAllSizesKeepTheirOrder) {
   EXPECT_EQ(seen.wrong, 0u);
 }
 
-TEST_F(UcxProcess, AKilledPeerIsLost) {
+TEST_P(UcxProcess, AKilledPeerIsLost) {
   std::vector<uint8_t> here(kLarge);
   cn_operation* operation = nullptr;
   ASSERT_EQ(cn_read(peer, &other.token, 0, here.data(), kLarge, nullptr, &operation), CN_OK);
@@ -161,7 +316,7 @@ TEST_F(UcxProcess, AKilledPeerIsLost) {
   cn_operation_release(operation);
 }
 
-TEST_F(UcxProcess, MemoryIsFreeAfterACancel) {
+TEST_P(UcxProcess, MemoryIsFreeAfterACancel) {
   for (int i = 0; i < 20; ++i) {
     std::vector<uint8_t> here(kLarge / 4);
     cn_operation* operation = nullptr;
@@ -182,7 +337,7 @@ TEST_F(UcxProcess, MemoryIsFreeAfterACancel) {
   EXPECT_TRUE(cn_peer_is_connected(peer));
 }
 
-TEST_F(UcxProcess, AStoppedPeerDoesNotHoldUpACancel) {
+TEST_P(UcxProcess, AStoppedPeerDoesNotHoldUpACancel) {
   std::vector<uint8_t> here(kLarge);
   kill(process, SIGSTOP);
   cn_operation* operation = nullptr;
@@ -193,6 +348,9 @@ TEST_F(UcxProcess, AStoppedPeerDoesNotHoldUpACancel) {
   cn_operation_release(operation);
   own.reset();
 }
+
+INSTANTIATE_TEST_SUITE_P(Access, UcxProcess, testing::Values("never", "always"),
+                         [](const auto& info) { return std::string(info.param); });
 
 class Ucx : public testing::Test {
  protected:
@@ -363,6 +521,164 @@ TEST_F(Ucx, LargeCopiedMessagesCrossEachOther) {
     bytes.assign(bytes.size(), static_cast<char>(i));
   }
   EXPECT_TRUE(soon([&] { return at_a == 50; })) << at_a << " of " << at_b;
+}
+
+class UcxAccess : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    setenv(kAccess, GetParam(), 1);
+    if (!is_available("ucx")) GTEST_SKIP() << cn_error();
+  }
+  void TearDown() override { unsetenv(kAccess); }
+};
+
+INSTANTIATE_TEST_SUITE_P(Access, UcxAccess, testing::Values("never", "always"),
+                         [](const auto& info) { return std::string(info.param); });
+
+// Memory is neither read nor written once it is released, whatever is under way.
+TEST_P(UcxAccess, ReleasedMemoryIsLeftAlone) {
+  const EndpointHandle owner = make_ucx("owner"), other = make_ucx("other");
+  cn_peer* const peer = connect(other.get(), cn_endpoint_address(owner.get()));
+  ASSERT_NE(peer, nullptr);
+  constexpr size_t kSize = 1'500'000;
+  std::vector<uint8_t> there(kSize);
+  int good = 0;
+  for (int round = 0; round < 60; ++round) {
+    std::fill(there.begin(), there.end(), uint8_t{1});
+    cn_memory* memory = nullptr;
+    ASSERT_EQ(cn_memory_register(owner.get(), there.data(), kSize, CN_READ | CN_WRITE, &memory), CN_OK);
+    cn_token token;
+    cn_memory_token(memory, CN_READ | CN_WRITE, &token);
+    const bool reads = round % 2 == 0;
+    std::vector<std::vector<uint8_t>> here(4, std::vector<uint8_t>(kSize, 1));
+    std::vector<cn_operation*> operations(here.size());
+    for (size_t i = 0; i < here.size(); ++i)
+      ASSERT_EQ(reads ? cn_read(peer, &token, 0, here[i].data(), kSize, nullptr, &operations[i])
+                      : cn_write(peer, &token, 0, here[i].data(), kSize, nullptr, &operations[i]),
+                CN_OK)
+          << cn_error();
+    std::this_thread::sleep_for(std::chrono::microseconds(150 * round));
+    cn_memory_release(memory);
+    std::fill(there.begin(), there.end(), uint8_t{2});
+    for (size_t i = 0; i < here.size(); ++i) {
+      const cn_status status = cn_wait(operations[i], kPatience);
+      EXPECT_TRUE(status == CN_OK || status == CN_DENIED) << status << cn_error();
+      good += status == CN_OK;
+      cn_operation_release(operations[i]);
+      EXPECT_EQ(static_cast<size_t>(std::count(here[i].begin(), here[i].end(), uint8_t{1})), kSize);
+    }
+    EXPECT_EQ(static_cast<size_t>(std::count(there.begin(), there.end(), uint8_t{2})), kSize);
+  }
+  EXPECT_TRUE(cn_peer_is_connected(peer));
+  EXPECT_GT(good, 0);
+}
+
+TEST_F(Ucx, GarbageEndsItsConnectionOnly) {
+  const EndpointHandle own = make_ucx("own"), other = make_ucx("other");
+  const std::string address = cn_endpoint_address(own.get());
+  struct Greeting {
+    uint32_t magic, size;
+    uint64_t number;
+    uint32_t link, next;
+  };
+  constexpr uint32_t kMagic = 0x32786e63;
+  const auto bytes_of = [](const Greeting& greeting) {
+    return std::string(reinterpret_cast<const char*>(&greeting), sizeof greeting);
+  };
+  for (const std::string& garbage :
+       {std::string(1000, 'x'), bytes_of({kMagic, UINT32_MAX, 1, 0, 0}), bytes_of({kMagic + 1, 10, 1, 0, 0}),
+        bytes_of({kMagic, 100'000, 1, 0, 0}) + std::string(100'000, 'y')}) {
+    const int stranger = socket(AF_INET, SOCK_STREAM, 0);
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    to.sin_port = htons(static_cast<uint16_t>(std::stoi(address.substr(address.rfind(':') + 1))));
+    ASSERT_EQ(::connect(stranger, reinterpret_cast<sockaddr*>(&to), sizeof to), 0);
+    (void)!::send(stranger, garbage.data(), garbage.size(), MSG_NOSIGNAL);
+    char answer[4096];
+    while (recv(stranger, answer, sizeof answer, 0) > 0) continue;
+    close(stranger);
+  }
+  cn_peer* const peer = connect(other.get(), address.c_str());
+  ASSERT_NE(peer, nullptr);
+  EXPECT_TRUE(cn_peer_is_connected(peer));
+}
+
+TEST(UcxSettings, UnknownAccessIsAnError) {
+  if (!is_available("ucx")) GTEST_SKIP() << cn_error();
+  setenv(kAccess, "sometimes", 1);
+  cn_endpoint_options options{};
+  options.struct_size = sizeof options;
+  options.transports = "ucx";
+  cn_endpoint* endpoint = nullptr;
+  EXPECT_EQ(cn_endpoint_create(&options, &endpoint), CN_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(cn_error()).find("sometimes"), std::string::npos) << cn_error();
+  unsetenv(kAccess);
+}
+
+// Many endpoints in one process, of which each is connected to two others.
+TEST_F(Ucx, ManyEndpointsInARing) {
+  const size_t count = number_of("COMMNET_ENDPOINTS", kIsSanitized ? 32 : 512);
+  constexpr size_t kOfEndpoint = 30, kOfPeer = 2;
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const size_t needed = count * (kOfEndpoint + 2 * kOfPeer) + 100;
+  if (limit.rlim_max < needed) GTEST_SKIP() << "it needs " << needed << " descriptors, the limit is " << limit.rlim_max;
+  limit.rlim_cur = std::max<rlim_t>(limit.rlim_cur, needed);
+  setrlimit(RLIMIT_NOFILE, &limit);
+
+  std::atomic<size_t> arrived{0};
+  std::vector<EndpointHandle> ring;
+  for (size_t i = 0; i < count; ++i) {
+    ring.push_back(make_ucx("ring" + std::to_string(i), CN_MANUAL_PROGRESS));
+    ASSERT_NE(ring.back(), nullptr);
+    const auto take = [](void* user, cn_message*) { ++*static_cast<std::atomic<size_t>*>(user); };
+    cn_set_handler(ring.back().get(), 1, take, &arrived);
+  }
+  const size_t descriptors = open_descriptors();
+  const auto run = [&](size_t i, cn_operation* operation) {
+    for (int turn = 0; turn < 1'000'000 && !cn_test(operation, nullptr); ++turn) {
+      cn_progress(ring[i].get(), 0);
+      cn_progress(ring[(i + 1) % count].get(), 0);
+    }
+    const cn_status status = cn_wait(operation, 0);
+    EXPECT_EQ(status, CN_OK) << i << ": " << cn_error();
+    return status;
+  };
+  std::vector<cn_peer*> next;
+  for (size_t i = 0; i < count; ++i) {
+    cn_operation* operation = nullptr;
+    ASSERT_EQ(cn_connect(ring[i].get(), cn_endpoint_address(ring[(i + 1) % count].get()), nullptr, &operation), CN_OK);
+    ASSERT_EQ(run(i, operation), CN_OK);
+    next.push_back(cn_operation_peer(operation));
+    cn_operation_release(operation);
+  }
+  const std::vector<uint8_t> bytes(20'000);
+  for (size_t i = 0; i < count; ++i) {
+    cn_operation* operation = nullptr;
+    ASSERT_EQ(cn_send(next[i], 1, 0, bytes.data(), bytes.size(), nullptr, &operation), CN_OK);
+    ASSERT_EQ(run(i, operation), CN_OK);
+    cn_operation_release(operation);
+  }
+  // Each connection has two ends here, and each end is a peer.
+  const size_t most = descriptors + 2 * count * kOfPeer;
+  for (size_t turn = 0; turn < 200 && (arrived < count || open_descriptors() > most); ++turn)
+    for (const EndpointHandle& each : ring) cn_progress(each.get(), 0);
+  EXPECT_EQ(arrived, count);
+  EXPECT_LE(open_descriptors(), most);
+  // One that closes waits until its peers have heard of it.
+  for (size_t i = 0; i < count; ++i) {
+    std::atomic<bool> is_closed{false};
+    std::thread others([&] {
+      while (!is_closed)
+        for (const size_t k : {(i + 1) % count, (i + count - 1) % count})
+          if (k != i && ring[k]) cn_progress(ring[k].get(), 0);
+    });
+    EndpointHandle closing = std::move(ring[i]);
+    closing.reset();
+    is_closed = true;
+    others.join();
+  }
 }
 
 }  // namespace

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/descriptor.h"
+#include "transports/ucx/links.h"
 
 namespace commnet::ucx {
 
@@ -25,20 +26,29 @@ struct Connection;
 constexpr const char* kNoMemory = "no memory left";
 
 // The active messages, by their numbers.
-enum Message : unsigned { kFrame, kGoodbye, kMessages };
+enum Message : unsigned {
+  kFrame,
+  kGoodbye,
+  kHello,    // the link is connected at this side
+  kSettle,   // it is at both
+  kRevoke,   // grants with lower numbers than that of the message are revoked
+  kRevoked,  // nothing is accessed by them any more
+};
 
 // The header of an active message. UCX may deliver large and small ones in another order than that in which they were
 // sent.
 struct Wire {
-  uint64_t sequence;
+  uint64_t connection;  // the number that the receiver has given it
+  uint64_t sequence;    // or the number of a grant
   char frame[CN_FRAME_HEADER];
 };
-static_assert(sizeof(Wire) == 8 + CN_FRAME_HEADER);
+static_assert(sizeof(Wire) == 16 + CN_FRAME_HEADER);
 
 // A message that UCX sends.
 struct Send {
   Connection* connection = nullptr;
   uint64_t size = 0, cookie = 0;
+  Message message = kFrame;
   bool is_borrowed = false;  // whether UCX uses the payload of the host
   const char* payload = nullptr;
   Wire wire{};
@@ -63,23 +73,32 @@ struct Arrival {
   char frame[CN_FRAME_HEADER];
 };
 
-// Each connection has a worker of its own. UCX joins endpoints of the same two workers, so that to close one connection
-// would end others, and connections by UCX's own listeners are not safe with several workers in a process. A socket
-// carries the addresses of the workers, and ends with the other process.
+// The messages of all connections arrive at the worker of the endpoint. Each has the number of its connection, which
+// nobody can guess, and which the two sides tell each other over a socket, with the addresses of their workers. The
+// socket ends with the other process.
 struct Connection {
+  enum class State : uint8_t {
+    kConnecting,  // the socket
+    kGreeted,     // the other side's greeting is expected
+    kOffered,     // the other side chooses the link
+    kJoined,      // the link is made ready
+    kOpen,        // frames can be sent
+  };
+
   Transport& owner;
   const bool has_begun;
+  const uint64_t number;
   cn_host_connection* host = nullptr;
 
   Descriptor socket;
-  bool is_connected = false;  // the socket
-  std::string to_write;       // to it
-  std::string heard;          // from it: the address of the other side's worker
+  State state = State::kConnecting;
+  std::string to_write;  // to the socket
+  std::string heard;     // from it
+  std::string address;   // of the other side's worker
+  uint64_t other_number = 0;
 
-  ucp_worker_h worker = nullptr;
-  int descriptor = -1;  // of the worker
-  ucp_ep_h endpoint = nullptr;
-  bool is_open = false;     // frames can be sent
+  Link* link = nullptr;
+  bool has_begun_to_settle = false, has_hello = false, has_answered = false, is_settled = false;
   bool is_broken = false;   // the host knows it, or has closed it
   bool is_told = false;     // the other side has said goodbye
   bool has_failed = false;  // for the reason `why`
@@ -98,13 +117,24 @@ struct Connection {
   const char* destination = nullptr;
   uint64_t receive_size = 0;
 
-  bool is_closing = false;          // UCX closes it
+  // What the other side may access: the number of new grants, and up to which they are revoked.
+  uint64_t grant = 1, revoked = 0;
+  bool has_exposed = false;  // since the last revocation
+  // What this side may access: grants with lower numbers are revoked.
+  uint64_t other_grant = 0;
+  uint64_t moving = 0;  // gets and puts in flight
+
   Clock::time_point goodbye_end{};  // until when the other side may answer a goodbye
 
   // Whether it is in these lists of the transport.
-  bool in_writable = false, in_arrived = false, in_failed = false;
+  bool in_writable = false, in_arrived = false, in_failed = false, in_revoking = false;
 
-  bool uses_host_memory() const { return borrowed > 0 || (is_receiving && !has_received); }
+  bool is_settling() const { return state == State::kJoined && link && has_answered; }
+  bool link_is_chosen() const { return state >= State::kJoined; }
+  bool is_open() const { return state == State::kOpen; }
+  bool is_in_use() const { return in_flight > 0 || moving > 0 || is_receiving_now(); }
+  bool is_receiving_now() const { return is_receiving && !has_received; }
+  bool uses_host_memory() const { return borrowed > 0 || moving > 0 || is_receiving_now(); }
 };
 
 }  // namespace commnet::ucx

@@ -1,4 +1,5 @@
 // What the transport over UCX sends and receives.
+#include <algorithm>
 #include <cstring>
 #include <new>
 
@@ -22,7 +23,7 @@ constexpr size_t kMostEarly = 1 << 16;
 
 }  // namespace
 
-void Transport::set_handlers(Connection& connection) {
+void Transport::set_handlers() {
   const auto set = [&](unsigned id, ucp_am_recv_callback_t callback) {
     ucp_am_handler_param_t parameters{};
     parameters.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
@@ -30,21 +31,17 @@ void Transport::set_handlers(Connection& connection) {
     parameters.id = id;
     parameters.flags = UCP_AM_FLAG_WHOLE_MSG;
     parameters.cb = callback;
-    parameters.arg = &connection;
-    if (const ucs_status_t status = ucp_.ucp_worker_set_am_recv_handler(connection.worker, &parameters);
+    parameters.arg = this;
+    if (const ucs_status_t status = ucp_.ucp_worker_set_am_recv_handler(worker_.handle(), &parameters);
         status != UCS_OK)
       fail(CN_UNSUPPORTED, "UCX does not work here: active messages: %s", ucp_.ucs_status_string(status));
   };
-  set(kFrame, [](void* own, const void* header, size_t header_size, void* data, size_t size,
-                 const ucp_am_recv_param_t* parameters) {
-    auto& to = *static_cast<Connection*>(own);
-    return to.owner.take(to, kFrame, header, header_size, data, size, parameters->recv_attr);
-  });
-  set(kGoodbye, [](void* own, const void* header, size_t header_size, void* data, size_t size,
-                   const ucp_am_recv_param_t* parameters) {
-    auto& to = *static_cast<Connection*>(own);
-    return to.owner.take(to, kGoodbye, header, header_size, data, size, parameters->recv_attr);
-  });
+  set(kFrame, take_message<kFrame>);
+  set(kGoodbye, take_message<kGoodbye>);
+  set(kHello, take_message<kHello>);
+  set(kSettle, take_message<kSettle>);
+  set(kRevoke, take_message<kRevoke>);
+  set(kRevoked, take_message<kRevoked>);
 }
 
 // ------------------------------------------------------------------------------------------------ sending
@@ -80,6 +77,7 @@ Send* Transport::take_send(Connection& connection, uint64_t size, uint64_t cooki
 
 void Transport::begin(Send& send, Message message) {
   Connection& connection = *send.connection;
+  send.message = message;
   ++connection.in_flight;
   connection.unsent += send.size;
   send.is_borrowed = send.cookie != 0;
@@ -88,7 +86,7 @@ void Transport::begin(Send& send, Message message) {
   parameters.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
   if (send.size <= kMostAtOnce) {
     parameters.op_attr_mask |= UCP_OP_ATTR_FIELD_FLAGS;
-    parameters.flags = UCP_AM_SEND_FLAG_EAGER;
+    parameters.flags = message == kSettle ? UCP_AM_SEND_FLAG_RNDV : UCP_AM_SEND_FLAG_EAGER;
   }
   parameters.user_data = &send;
   parameters.cb.send = [](void* request, ucs_status_t status, void* own) {
@@ -97,8 +95,8 @@ void Transport::begin(Send& send, Message message) {
     transport.ucp_.ucp_request_free(request);
     transport.finish(ended, status);
   };
-  void* const request = ucp_.ucp_am_send_nbx(connection.endpoint, message, &send.wire, sizeof send.wire, send.payload,
-                                             send.size, &parameters);
+  void* const request = ucp_.ucp_am_send_nbx(connection.link->endpoint, message, &send.wire, sizeof send.wire,
+                                             send.payload, send.size, &parameters);
   if (UCS_PTR_IS_PTR(request))
     needs_wake_ = true;  // a sleeping worker does not go on with it
   else
@@ -112,6 +110,10 @@ void Transport::finish(Send& send, ucs_status_t status) noexcept {
   connection.borrowed -= std::exchange(send.is_borrowed, false);
   if (connection.is_full && connection.unsent < kMostUnsent) writable_.add(connection);
   if (status != UCS_OK) note_failure(connection, ucp_.ucs_status_string(status));
+  if (status == UCS_OK && send.message == kSettle) {
+    connection.is_settled = true;
+    arrived_.add(connection);
+  }
   if (status == UCS_OK && send.cookie != 0 && connection.host)
     sent_.push_back(&send);
   else
@@ -124,13 +126,14 @@ void Transport::release(Send& send) noexcept {
 }
 
 bool Transport::send(Connection& connection, const void* header, const void* payload, uint64_t size, uint64_t cookie) {
-  if (!connection.endpoint || connection.has_failed) return false;  // broken() follows
+  if (!connection.is_open() || connection.has_failed) return false;  // broken() follows
   Send* const send = take_send(connection, size, cookie);
   if (!send || !send->set_payload(payload)) {
     if (send) release(*send);
     note_failure(connection, kNoMemory);
     return false;
   }
+  send->wire.connection = connection.other_number;
   send->wire.sequence = connection.next_sent++;
   std::memcpy(send->wire.frame, header, CN_FRAME_HEADER);
   begin(*send, kFrame);
@@ -163,21 +166,45 @@ bool Transport::report_sent() {
   return did;
 }
 
-bool Transport::say_goodbye(Connection& connection) {
-  Send* const send = take_send(connection, 0, 0);
+bool Transport::tell(Connection& connection, Message message, uint64_t sequence) noexcept {
+  // UCX asks the other side only for payloads that there are.
+  static constexpr char kPayload = 0;
+  Send* const send = take_send(connection, message == kSettle, 0);
   if (!send) return false;
-  send->wire.sequence = connection.next_sent++;
-  begin(*send, kGoodbye);
+  send->payload = &kPayload;
+  send->wire.connection = connection.other_number;
+  send->wire.sequence = sequence;
+  begin(*send, message);
   return true;
 }
 
 // ------------------------------------------------------------------------------------------------ receiving
 
-ucs_status_t Transport::take(Connection& connection, Message message, const void* header, size_t header_size,
-                             void* data, size_t size, uint64_t flags) noexcept {
+template <Message kMessage>
+ucs_status_t Transport::take_message(void* own, const void* header, size_t header_size, void* data, size_t size,
+                                     const ucp_am_recv_param_t* parameters) {
+  return static_cast<Transport*>(own)->take(kMessage, header, header_size, data, size, parameters->recv_attr);
+}
+
+ucs_status_t Transport::take(Message message, const void* header, size_t header_size, void* data, size_t size,
+                             uint64_t flags) noexcept {
   Wire wire;
   if (header_size != sizeof wire) return UCS_OK;
   std::memcpy(&wire, header, sizeof wire);
+  const auto found = connections_.find(wire.connection);
+  if (found == connections_.end()) return UCS_OK;
+  Connection& connection = *found->second;
+  if (message == kHello || message == kSettle) {
+    (message == kHello ? connection.has_hello : connection.is_settled) = true;
+    arrived_.add(connection);
+    return UCS_OK;
+  }
+  if (message == kRevoke || message == kRevoked) {
+    uint64_t& number = message == kRevoke ? connection.other_grant : connection.revoked;
+    number = std::max(number, wire.sequence);
+    if (message == kRevoke) revoking_.add(connection);
+    return UCS_OK;
+  }
   // Both have said goodbye.
   if (!connection.host && message == kGoodbye) connection.goodbye_end = {};
   if (!connection.host || connection.is_broken || connection.has_failed) return UCS_OK;
@@ -216,6 +243,7 @@ ucs_status_t Transport::take(Connection& connection, Message message, const void
 }
 
 void Transport::deliver(Connection& connection) {
+  settle(connection);
   auto& early = connection.early;
   for (auto next = early.find(connection.next_arrival); next != early.end();
        next = early.find(connection.next_arrival)) {
@@ -223,7 +251,7 @@ void Transport::deliver(Connection& connection) {
     early.erase(next);
     ++connection.next_arrival;
   }
-  while (connection.host && connection.is_open && !connection.is_broken && !connection.arrivals.empty()) {
+  while (connection.host && connection.is_open() && !connection.is_broken && !connection.arrivals.empty()) {
     if (!connection.is_receiving) {
       if (!begin_frame(connection)) return;
     } else {
@@ -269,7 +297,7 @@ bool Transport::begin_frame(Connection& connection) {
   connection.has_received = false;
   connection.destination = static_cast<const char*>(payload);
   connection.receive_size = arrival.size;
-  void* const request = ucp_.ucp_am_recv_data_nbx(connection.worker, std::exchange(arrival.data, nullptr), payload,
+  void* const request = ucp_.ucp_am_recv_data_nbx(worker_.handle(), std::exchange(arrival.data, nullptr), payload,
                                                   arrival.size, &parameters);
   if (UCS_PTR_IS_PTR(request)) return false;
   connection.is_receiving = false;
@@ -278,7 +306,7 @@ bool Transport::begin_frame(Connection& connection) {
 }
 
 bool Transport::end_frame(Connection& connection) {
-  drop(connection, connection.arrivals.front());
+  drop(connection.arrivals.front());
   connection.waiting -= connection.arrivals.front().size;
   connection.arrivals.pop_front();
   if (host_.end_frame(connection.host)) return true;
@@ -286,13 +314,13 @@ bool Transport::end_frame(Connection& connection) {
   return false;
 }
 
-void Transport::drop(Connection& connection, Arrival& arrival) {
-  if (void* const data = std::exchange(arrival.data, nullptr)) ucp_.ucp_am_data_release(connection.worker, data);
+void Transport::drop(Arrival& arrival) {
+  if (void* const data = std::exchange(arrival.data, nullptr)) ucp_.ucp_am_data_release(worker_.handle(), data);
 }
 
 void Transport::drop_arrivals(Connection& connection) {
-  for (Arrival& arrival : connection.arrivals) drop(connection, arrival);
-  for (auto& [sequence, arrival] : connection.early) drop(connection, arrival);
+  for (Arrival& arrival : connection.arrivals) drop(arrival);
+  for (auto& [sequence, arrival] : connection.early) drop(arrival);
   connection.arrivals.clear();
   connection.early.clear();
 }

@@ -1,16 +1,20 @@
-// How connections over UCX begin: two workers learn each other's addresses over a socket.
+// How connections over UCX begin: over a socket, the two sides greet each other with the addresses of their workers.
+// The one who has accepted offers a link that there is already, and the other one chooses it, or a new one.
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <new>
+#include <utility>
 
+#include "core/secure.h"
 #include "core/status.h"
 #include "core/transports.h"
 #include "transports/sockets/url.h"
 #include "transports/ucx/transport.h"
-#include "transports/ucx/worker.h"
 
 namespace commnet::ucx {
 
@@ -19,12 +23,16 @@ namespace {
 constexpr std::string_view kScheme = "ucx://", kSocketScheme = "tcp://";
 constexpr int kEvents = 64;
 
-// What each side sends, with the address of its worker after it.
-struct Hello {
+// What each side sends first, with the address of its worker after it.
+struct Greeting {
   uint32_t magic, size;
+  uint64_t number;  // of the connection, for its messages
+  // Of the side that has accepted: the link that it offers, and the next one that it can make.
+  uint32_t link, next;
 };
-constexpr uint32_t kMagic = 0x31786e63;
+constexpr uint32_t kMagic = 0x32786e63;
 constexpr uint32_t kLongestAddress = 64 << 10;
+constexpr const char* kNotTheProtocol = "the other side does not follow the protocol";
 
 sockets::Address parse(const std::string& url) {
   if (!url.starts_with(kScheme)) fail(CN_INVALID_ARGUMENT, "'%s' must be ucx://host:port", url.c_str());
@@ -52,15 +60,19 @@ Connection& Transport::add(Descriptor socket, bool has_begun) {
   const int on = 1;
   setsockopt(socket.number(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   sockets_.add(socket.number(), EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET);
-  auto connection = std::unique_ptr<Connection>(new Connection{*this, has_begun});
+  uint64_t number = 0;
+  do {
+    fill_randomly({reinterpret_cast<uint8_t*>(&number), sizeof number});
+  } while (connections_.contains(number));
+  auto connection = std::unique_ptr<Connection>(new Connection{*this, has_begun, number});
   Connection& added = *connection;
   added.socket = std::move(socket);
   const size_t room = connections_.size() + 1;
-  for (auto* const list : {&writable_, &arrived_, &failed_}) list->make_room(room);
+  for (auto* const list : {&writable_, &arrived_, &failed_, &revoking_}) list->make_room(room);
   ending_.reserve(room);
   const auto place = by_socket_.emplace(added.socket.number(), &added).first;
   try {
-    connections_.emplace(&added, std::move(connection));
+    connections_.emplace(number, std::move(connection));
   } catch (...) {
     by_socket_.erase(place);
     throw;
@@ -69,22 +81,8 @@ Connection& Transport::add(Descriptor socket, bool has_begun) {
 }
 
 void Transport::remove(Connection& connection) {
-  if (connection.worker) {
-    poller_.remove(connection.descriptor);
-    ucp_.ucp_worker_destroy(connection.worker);
-  }
   by_socket_.erase(connection.socket.number());
-  connections_.erase(&connection);
-}
-
-void Transport::open_worker(Connection& connection) {
-  connection.worker = make_worker(context_, &connection.descriptor);
-  set_handlers(connection);
-  poller_.add(connection.descriptor, EPOLLIN);
-  const std::string address = address_of(connection.worker);
-  const Hello hello{kMagic, static_cast<uint32_t>(address.size())};
-  connection.to_write.assign(reinterpret_cast<const char*>(&hello), sizeof hello);
-  connection.to_write += address;
+  connections_.erase(connection.number);
 }
 
 Connection& Transport::connect(const std::string& url, cn_host_connection* host_connection) {
@@ -94,7 +92,7 @@ Connection& Transport::connect(const std::string& url, cn_host_connection* host_
   if (code != 0 && code != EINPROGRESS) fail(CN_UNREACHABLE, "'%s': %s", url.c_str(), std::strerror(code));
   Connection& connection = add(std::move(socket), true);
   try {
-    open_worker(connection);
+    greet(connection, kNoLink, 0);
   } catch (...) {
     remove(connection);
     throw;
@@ -105,7 +103,7 @@ Connection& Transport::connect(const std::string& url, cn_host_connection* host_
 
 void Transport::accept(Descriptor socket) {
   Connection& connection = add(std::move(socket), false);
-  connection.is_connected = true;
+  connection.state = Connection::State::kGreeted;
   connection.host =
       host_.accepted(endpoint_, reinterpret_cast<cn_transport*>(this), reinterpret_cast<cn_connection*>(&connection));
   if (!connection.host) remove(connection);
@@ -129,65 +127,137 @@ bool Transport::serve_sockets() {
 }
 
 void Transport::serve(Connection& connection) {
-  const int socket = connection.socket.number();
-  if (!connection.is_connected) {
-    int code = 0;
-    socklen_t size = sizeof code;
-    if (getsockopt(socket, SOL_SOCKET, SO_ERROR, &code, &size) != 0) code = errno;
-    if (code != 0) return note_failure(connection, std::strerror(code));
-    // An event may come before the connection stands.
-    sockaddr_storage other;
-    socklen_t other_size = sizeof other;
-    if (getpeername(socket, reinterpret_cast<sockaddr*>(&other), &other_size) != 0) return;
-    connection.is_connected = true;
-  }
+  if (!connect_socket(connection)) return;
   const auto write = [&] {
-    while (!connection.to_write.empty()) {
-      const ssize_t sent = ::send(socket, connection.to_write.data(), connection.to_write.size(), MSG_NOSIGNAL);
+    std::string& bytes = connection.to_write;
+    while (!bytes.empty()) {
+      const ssize_t sent = ::send(connection.socket.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
       if (sent < 0) return;  // more follows with the next event
-      connection.to_write.erase(0, static_cast<size_t>(sent));
+      bytes.erase(0, static_cast<size_t>(sent));
     }
   };
   write();
-  for (;;) {
-    char bytes[4096];
-    const ssize_t size = recv(socket, bytes, sizeof bytes, 0);
-    if (size < 0 && (errno == EAGAIN || errno == EINTR)) break;
-    if (size <= 0) return note_failure(connection, size == 0 ? "the other side has ended" : std::strerror(errno));
-    if (connection.is_open || connection.heard.size() > kLongestAddress + sizeof(Hello))
-      return note_failure(connection, "the other side does not follow the protocol");
-    connection.heard.append(bytes, static_cast<size_t>(size));
-  }
-  Hello hello{};
-  if (connection.is_open || connection.has_failed || connection.heard.size() < sizeof hello) return;
-  std::memcpy(&hello, connection.heard.data(), sizeof hello);
-  if (hello.magic != kMagic || hello.size > kLongestAddress)
-    return note_failure(connection, "the other side does not follow the protocol");
-  if (connection.heard.size() < sizeof hello + hello.size || !connection.host) return;
-  connection.heard.erase(0, sizeof hello);
-  if (!connection.worker) open_worker(connection);
-  open_endpoint(connection);
+  if (!read_socket(connection) || !connection.host) return;
+  if (connection.state == Connection::State::kGreeted) take_greeting(connection);
+  if (connection.state == Connection::State::kOffered) take_choice(connection);
   write();
 }
 
-void Transport::open_endpoint(Connection& connection) {
-  ucp_ep_params_t parameters{};
-  parameters.field_mask =
-      UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLER | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE;
-  parameters.address = reinterpret_cast<const ucp_address_t*>(connection.heard.data());
-  parameters.err_mode = UCP_ERR_HANDLING_MODE_PEER;
-  parameters.err_handler.arg = &connection;
-  parameters.err_handler.cb = [](void* own, ucp_ep_h, ucs_status_t status) {
-    auto& failed = *static_cast<Connection*>(own);
-    failed.owner.note_failure(failed, failed.owner.ucp_.ucs_status_string(status));
-  };
-  if (const ucs_status_t status = ucp_.ucp_ep_create(connection.worker, &parameters, &connection.endpoint);
-      status != UCS_OK) {
-    connection.endpoint = nullptr;
-    fail(CN_UNREACHABLE, "%s", ucp_.ucs_status_string(status));
+// Returns whether the socket is connected.
+bool Transport::connect_socket(Connection& connection) {
+  if (connection.state != Connection::State::kConnecting) return true;
+  const int socket = connection.socket.number();
+  int code = 0;
+  socklen_t size = sizeof code;
+  if (getsockopt(socket, SOL_SOCKET, SO_ERROR, &code, &size) != 0) code = errno;
+  if (code != 0) {
+    note_failure(connection, std::strerror(code));
+    return false;
   }
-  connection.is_open = true;
+  // An event may come before the connection stands.
+  sockaddr_storage other;
+  socklen_t other_size = sizeof other;
+  if (getpeername(socket, reinterpret_cast<sockaddr*>(&other), &other_size) != 0) return false;
+  connection.state = Connection::State::kGreeted;
+  return true;
+}
+
+// Returns whether what has arrived is to be looked at.
+bool Transport::read_socket(Connection& connection) {
+  for (;;) {
+    char bytes[4096];
+    const ssize_t size = recv(connection.socket.number(), bytes, sizeof bytes, 0);
+    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return !connection.has_failed;
+    if (size <= 0) {
+      note_failure(connection, size == 0 ? "the other side has ended" : std::strerror(errno));
+      return false;
+    }
+    if (connection.link_is_chosen() || connection.heard.size() > kLongestAddress + sizeof(Greeting)) {
+      note_failure(connection, kNotTheProtocol);
+      return false;
+    }
+    connection.heard.append(bytes, static_cast<size_t>(size));
+  }
+}
+
+void Transport::greet(Connection& connection, uint32_t link, uint32_t next) {
+  const std::string& address = worker_.address();
+  const Greeting greeting{kMagic, static_cast<uint32_t>(address.size()), connection.number, link, next};
+  connection.to_write.assign(reinterpret_cast<const char*>(&greeting), sizeof greeting);
+  connection.to_write += address;
+}
+
+void Transport::take_greeting(Connection& connection) {
+  Greeting greeting;
+  std::string& heard = connection.heard;
+  if (heard.size() < sizeof greeting) return;
+  std::memcpy(&greeting, heard.data(), sizeof greeting);
+  if (greeting.magic != kMagic || greeting.size > kLongestAddress) fail(CN_DENIED, kNotTheProtocol);
+  if (heard.size() < sizeof greeting + greeting.size) return;
+  connection.address = heard.substr(sizeof greeting, greeting.size);
+  connection.other_number = greeting.number;
+  heard.erase(0, sizeof greeting + greeting.size);
+  const uint32_t usable = links_.usable(connection.address), next = links_.next(connection.address);
+  if (!connection.has_begun) {
+    // It is kept until the other side has chosen.
+    if (usable != kNoLink) connection.link = &links_.use(connection.address, usable, connection);
+    greet(connection, usable, next);
+    connection.state = Connection::State::kOffered;
+    return;
+  }
+  // A link of one side is good if the other one has it, too, or has not made it yet.
+  uint32_t choice = std::max(next, greeting.next);
+  if (greeting.link != kNoLink && (greeting.link == usable || greeting.link >= next))
+    choice = greeting.link;
+  else if (usable != kNoLink && usable >= greeting.next)
+    choice = usable;
+  connection.link = &links_.use(connection.address, choice, connection);
+  connection.to_write.append(reinterpret_cast<const char*>(&choice), sizeof choice);
+  join(connection);
+}
+
+void Transport::take_choice(Connection& connection) {
+  uint32_t choice;
+  if (connection.heard.size() < sizeof choice) return;
+  if (connection.heard.size() > sizeof choice) fail(CN_DENIED, kNotTheProtocol);
+  std::memcpy(&choice, connection.heard.data(), sizeof choice);
+  Link* const offered = connection.link;
+  if (!offered || offered->number != choice || !offered->is_usable()) {
+    leave_link(connection);
+    connection.link = &links_.use(connection.address, choice, connection);
+  }
+  join(connection);
+}
+
+void Transport::join(Connection& connection) {
+  connection.state = Connection::State::kJoined;
+  // Another one whose other side may choose this link keeps it, too.
+  for (const auto& [number, other] : connections_)
+    if (other->state == Connection::State::kOffered && !other->link && other->address == connection.address)
+      other->link = &links_.use(connection.address, connection.link->number, *other);
+  settle(connection);
+}
+
+// The two ends of a link find each other with the first message that is not small, or that has to wait. UCX does not
+// survive that one of them ends before the other one has been able to answer (9ccaf31bb6 in UCX mends that). So each
+// side waits until its end is connected. The one that leads then sends a small message, which is answered, and one
+// that is not small; the connection is open when that has arrived.
+void Transport::settle(Connection& connection) {
+  if (connection.state != Connection::State::kJoined || !connection.host || !connection.link->is_connected) return;
+  const bool leads = worker_.address() < connection.address;
+  const auto say = [&](Message message) {
+    if (!tell(connection, message)) throw std::bad_alloc();
+  };
+  if (leads && !std::exchange(connection.has_begun_to_settle, true)) say(kHello);
+  if (connection.has_hello && !std::exchange(connection.has_answered, true)) say(leads ? kSettle : kHello);
+  if (connection.is_settled) open(connection);
+}
+
+void Transport::open(Connection& connection) {
+  connection.state = Connection::State::kOpen;
+  connection.heard = connection.address = {};
   arrived_.add(connection);
+  needs_wake_ = true;
   if (connection.has_begun) host_.connected(connection.host);
 }
 

@@ -4,6 +4,10 @@
 
 #include <ucp/api/ucp.h>
 
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
 namespace commnet::ucx {
 
 #define COMMNET_UCX_FUNCTIONS(X)    \
@@ -11,7 +15,13 @@ namespace commnet::ucx {
   X(ucp_init_version)               \
   X(ucp_cleanup)                    \
   X(ucp_config_read)                \
+  X(ucp_config_modify)              \
   X(ucp_config_release)             \
+  X(ucp_context_print_info)         \
+  X(ucp_mem_map)                    \
+  X(ucp_mem_unmap)                  \
+  X(ucp_rkey_pack)                  \
+  X(ucp_rkey_buffer_release)        \
   X(ucp_worker_create)              \
   X(ucp_worker_destroy)             \
   X(ucp_worker_progress)            \
@@ -22,6 +32,12 @@ namespace commnet::ucx {
   X(ucp_worker_set_am_recv_handler) \
   X(ucp_ep_create)                  \
   X(ucp_ep_close_nbx)               \
+  X(ucp_ep_flush_nbx)               \
+  X(ucp_ep_print_info)              \
+  X(ucp_ep_rkey_unpack)             \
+  X(ucp_rkey_destroy)               \
+  X(ucp_get_nbx)                    \
+  X(ucp_put_nbx)                    \
   X(ucp_am_send_nbx)                \
   X(ucp_am_recv_data_nbx)           \
   X(ucp_am_data_release)            \
@@ -36,6 +52,20 @@ struct Library {
 
 // The version of the interface that is used. Later libraries have it, too.
 constexpr unsigned kMajor = 1, kMinor = 12;
+
+// Returns what a function of UCX prints to a file.
+template <class Print>
+std::string printed(Print&& print) {
+  char* text = nullptr;
+  size_t size = 0;
+  std::FILE* const file = open_memstream(&text, &size);
+  if (!file) return "";
+  print(file);
+  std::fclose(file);
+  std::string result(text, size);
+  std::free(text);
+  return result;
+}
 
 // Returns the library, which stays loaded. Throws Error with CN_UNSUPPORTED if there is none, or one that is too old.
 const Library& library();

@@ -6,19 +6,18 @@
 #include "core/notice.h"
 #include "core/status.h"
 #include "core/transports.h"
-#include "transports/ucx/worker.h"
 
 namespace commnet::ucx {
 
 namespace {
 
-// After its last work, a worker is looked at for so long before it is armed: then the other side has to wake it.
+// After its last work, the worker is looked at for so long before it is armed: then the other side has to wake it.
 constexpr Clock::duration kAwake = std::chrono::microseconds(20);
-// How long payloads under way are waited for before their connection is given up.
-constexpr Clock::duration kPatience = std::chrono::milliseconds(100);
+// How long payloads under way are waited for before their connection is given up, and gets and puts.
+constexpr Clock::duration kPatience = std::chrono::milliseconds(100), kMovePatience = std::chrono::seconds(1);
 // How long the other side may take to answer a goodbye.
 constexpr Clock::duration kGoodbyeTime = std::chrono::milliseconds(500);
-// How often the workers are asked in a row while they have something to do.
+// How often the worker is asked in a row while it has something to do.
 constexpr int kRounds = 64;
 
 // UCX opens ports on all network devices, and patches functions of the process: it is used only where it is wanted.
@@ -38,35 +37,51 @@ std::vector<std::string> urls_of(const cn_transport_settings& settings) {
   return urls;
 }
 
+// Returns whether two ranges have a byte in common.
+bool meet(const void* a, uint64_t size_a, const void* b, uint64_t size_b) {
+  const auto first = reinterpret_cast<uintptr_t>(a), second = reinterpret_cast<uintptr_t>(b);
+  return second < first + size_a && first < second + size_b;
+}
+
 }  // namespace
 
 Transport::Transport(const cn_transport_host& host, cn_host_endpoint* endpoint, const cn_transport_settings& settings)
-    : ucp_(library_for(settings)), host_(host), endpoint_(endpoint) {
+    : ucp_(library_for(settings)),
+      host_(host),
+      endpoint_(endpoint),
+      links_(ucp_, worker_.handle(), [](Connection& user, const char* failure) {
+        // One that is only offered the link can still use another one.
+        if (failure && user.link_is_chosen())
+          user.owner.note_failure(user, failure);
+        else
+          user.owner.arrived_.add(user);
+      }) {
+  set_handlers();
   sockets_.add(listeners_.number(), EPOLLIN);
   poller_.add(sockets_.number(), EPOLLIN);
-  poller_.add(stays_awake_.number(), EPOLLIN);
+  poller_.add(worker_.descriptor(), EPOLLIN);
   for (const std::string& url : urls_of(settings)) listen(url);
-  context_ = make_context();
 }
 
 Transport::~Transport() {
   // Those who have heard all, and the goodbye after it, close their side.
   const Clock::time_point end = Clock::now() + kGoodbyeTime + kPatience;
-  for (;;) {
-    for (const auto& [connection, owned] : connections_)
-      if (connection->worker) ucp_.ucp_worker_progress(connection->worker);
+  const auto has_ended = [&] { return links_.clean() && connections_.empty(); };
+  while (!has_ended() && Clock::now() < end) {
+    ucp_.ucp_worker_progress(worker_.handle());
     serve_sockets();
     end_connections();
-    if (connections_.empty() || Clock::now() >= end) break;
     std::this_thread::yield();
   }
-  if (connections_.empty()) {
-    ucp_.ucp_cleanup(context_);
+  if (has_ended()) {
+    for (const auto& [id, region] : regions_) ucp_.ucp_mem_unmap(worker_.context(), region.memory);
     return;
   }
   // UCX has not let go of these. It may still use them, and what they send.
-  for (auto& [connection, owned] : connections_) (void)owned.release();
+  worker_.abandon();
+  for (auto& [number, connection] : connections_) (void)connection.release();
   for (auto& send : sends_) (void)send.release();
+  for (auto& move : moves_) (void)move.release();
 }
 
 // ------------------------------------------------------------------------------------------------ ends
@@ -81,42 +96,35 @@ void Transport::note_failure(Connection& connection, const char* why) noexcept {
 void Transport::report_failure(Connection& connection) {
   if (connection.is_broken || !connection.host) return;
   connection.is_broken = true;
-  host_.broken(connection.host, connection.is_open ? CN_PEER_LOST : CN_UNREACHABLE, connection.why.c_str());
+  host_.broken(connection.host, connection.is_open() ? CN_PEER_LOST : CN_UNREACHABLE, connection.why.c_str());
 }
 
-void Transport::close_endpoint(Connection& connection) {
-  if (!connection.endpoint) return;
-  ucp_request_param_t parameters{};
-  parameters.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
-  parameters.flags = UCP_EP_CLOSE_FLAG_FORCE;
-  parameters.user_data = &connection;
-  parameters.cb.send = [](void* request, ucs_status_t, void* own) {
-    auto& closed = *static_cast<Connection*>(own);
-    closed.is_closing = false;
-    closed.owner.ucp_.ucp_request_free(request);
-  };
-  connection.is_closing = true;
-  void* const request = ucp_.ucp_ep_close_nbx(std::exchange(connection.endpoint, nullptr), &parameters);
-  if (!UCS_PTR_IS_PTR(request)) connection.is_closing = false;
+void Transport::leave_link(Connection& connection) {
+  if (connection.link) links_.leave(*std::exchange(connection.link, nullptr), connection);
 }
 
 void Transport::disconnect(Connection& connection) {
   connection.host = nullptr;
   drop_arrivals(connection);
+  take_back([&](const Move& move) { return move.connection == &connection; });
   // UCX cannot take back what it has begun: payloads of the host are waited for.
-  work_until(
-      connection, [&] { return !connection.uses_host_memory() || connection.has_failed; }, kPatience);
-  const bool is_lost = connection.has_failed || connection.uses_host_memory();
-  if (connection.endpoint && !is_lost && !connection.is_told && say_goodbye(connection)) {
+  const auto is_free = [&] { return !connection.uses_host_memory(); };
+  work_until([&] { return is_free() || connection.has_failed; }, kPatience);
+  const bool is_lost = connection.has_failed || !is_free();
+  if (connection.is_open() && !is_lost && !connection.is_told && tell(connection, kGoodbye, connection.next_sent++)) {
     connection.goodbye_end = Clock::now() + kGoodbyeTime;
-  } else {
-    close_endpoint(connection);
-    work_until(
-        connection, [&] { return !connection.uses_host_memory(); }, kPatience);
+  } else if (connection.is_settling()) {
+    connection.goodbye_end = Clock::now() + kGoodbyeTime;
+  } else if (!is_free()) {
+    links_.close(*connection.link);
+    work_until(is_free, kPatience);
   }
   for (const auto* const list : {&sent_, &reported_})
     for (Send* const send : *list)
       if (send->connection == &connection) send->connection = nullptr;
+  for (const auto* const list : {&moved_, &told_})
+    for (Move* const move : *list)
+      if (move->connection == &connection) move->connection = nullptr;
   for (auto* const list : {&writable_, &arrived_, &failed_}) list->erase(connection);
   ending_.push_back(&connection);
   end_connections();
@@ -127,33 +135,35 @@ void Transport::disconnect(Connection& connection) {
 void Transport::end_connections() {
   for (auto each = ending_.begin(); each != ending_.end();) {
     Connection& connection = **each;
-    if (connection.has_failed || connection.goodbye_end <= Clock::now()) close_endpoint(connection);
-    const bool is_used = connection.is_receiving && !connection.has_received;
-    if (connection.endpoint || connection.is_closing || connection.in_flight > 0 || is_used) {
+    // What the other side sends to make a link ready needs this side's end.
+    const bool is_over = connection.is_settling() ? !connection.link->is_usable() : connection.has_failed;
+    if (is_over || connection.goodbye_end <= Clock::now()) leave_link(connection);
+    if (connection.link || connection.is_in_use()) {
       ++each;
       continue;
     }
-    for (auto* const list : {&writable_, &arrived_, &failed_}) list->erase(connection);
+    for (auto* const list : {&writable_, &arrived_, &failed_, &revoking_}) list->erase(connection);
     each = ending_.erase(each);
     remove(connection);
   }
+  links_.clean();
 }
 
-template <class Condition>
-void Transport::work_until(Connection& connection, Condition&& holds, Clock::duration limit) {
+void Transport::work_until(const std::function<bool()>& holds, Clock::duration limit) {
   const Clock::time_point end = Clock::now() + limit;
-  while (!holds() && Clock::now() < end)
-    if (ucp_.ucp_worker_progress(connection.worker) == 0) std::this_thread::yield();
+  while (!holds() && Clock::now() < end) {
+    if (ucp_.ucp_worker_progress(worker_.handle()) == 0) std::this_thread::yield();
+    answer_revocations();
+  }
   needs_wake_ = true;
 }
 
 bool Transport::uses(const Connection& connection, const void* begin, uint64_t size) const {
-  const auto first = reinterpret_cast<uintptr_t>(begin);
-  const auto meets = [&](const char* data, uint64_t bytes) {
-    const auto place = reinterpret_cast<uintptr_t>(data);
-    return place < first + size && first < place + bytes;
-  };
-  if (connection.is_receiving && !connection.has_received && meets(connection.destination, connection.receive_size))
+  const auto meets = [&](const char* data, uint64_t bytes) { return meet(begin, size, data, bytes); };
+  if (connection.is_receiving_now() && meets(connection.destination, connection.receive_size)) return true;
+  if (connection.moving > 0 && std::ranges::any_of(moves_, [&](const auto& move) {
+        return move->is_begun() && move->connection == &connection && meets(move->data, move->size);
+      }))
     return true;
   return connection.borrowed > 0 && std::ranges::any_of(sends_, [&](const auto& send) {
            return send->is_borrowed && send->connection == &connection && meets(send->payload, send->size);
@@ -161,15 +171,16 @@ bool Transport::uses(const Connection& connection, const void* begin, uint64_t s
 }
 
 void Transport::detach(Connection& connection, const void* begin, uint64_t size) {
+  take_back(
+      [&](const Move& move) { return move.connection == &connection && meet(begin, size, move.data, move.size); });
   if (!uses(connection, begin, size)) return;
   // UCX cannot take back what it has begun, and may be reading or writing it now.
   const auto is_free = [&] { return !uses(connection, begin, size); };
-  work_until(
-      connection, [&] { return is_free() || connection.has_failed; }, kPatience);
+  work_until([&] { return is_free() || connection.has_failed; }, connection.moving > 0 ? kMovePatience : kPatience);
   if (!is_free()) {
     note_failure(connection, "a payload under way could not be taken back");
-    close_endpoint(connection);
-    work_until(connection, is_free, kPatience);
+    links_.close(*connection.link);
+    work_until(is_free, kPatience);
   }
   flush();
 }
@@ -182,13 +193,14 @@ bool Transport::has_unsent(const Connection& connection) const {
 
 bool Transport::progress() {
   needs_wake_ = false;
-  bool did = false;
+  // What a sleep has ended for may have come by a socket. They have little to say once connections stand.
+  bool did = std::exchange(has_rested_, false) && serve_sockets();
   for (int i = 0; i < kRounds; ++i) {
-    bool works = false;
-    for (const auto& [connection, owned] : connections_)
-      if (connection->worker) works |= ucp_.ucp_worker_progress(connection->worker) > 0;
+    bool works = ucp_.ucp_worker_progress(worker_.handle()) > 0;
     const bool has_news = !arrived_.empty() || !failed_.empty();
     works |= report_sent() || has_news;
+    works |= report_moved();
+    answer_revocations();
     arrived_.take([&](Connection& connection) {
       try {
         deliver(connection);
@@ -197,36 +209,22 @@ bool Transport::progress() {
       }
     });
     failed_.take([&](Connection& connection) { report_failure(connection); });
-    if (!ending_.empty()) end_connections();
-    // The sockets have little to say once connections stand.
-    if (!is_kept_awake_ || ++turns_ % kRounds == 0) works |= serve_sockets();
+    end_connections();
+    if (++turns_ % kRounds == 0) works |= serve_sockets();
     did |= works;
     // The endpoint answers frames before more of them are looked for.
     if (!works || has_news) break;
   }
-  if (did)
-    last_work_ = Clock::now();
-  else
-    rest();
+  if (did) last_work_ = Clock::now();
   return did;
 }
 
-// Prepares the endpoint's sleep.
-void Transport::rest() {
-  if (Clock::now() - last_work_ < kAwake) return keep_awake(true);
-  // Something has arrived meanwhile if a worker cannot be armed.
-  bool is_busy = false;
-  for (const auto& [connection, owned] : connections_)
-    if (connection->worker) is_busy |= ucp_.ucp_worker_arm(connection->worker) == UCS_ERR_BUSY;
-  keep_awake(is_busy);
-}
-
-void Transport::keep_awake(bool keep) {
-  if (std::exchange(is_kept_awake_, keep) == keep) return;
-  if (keep)
-    stays_awake_.raise();
-  else
-    stays_awake_.lower();
+bool Transport::rest() {
+  const bool has_news = !arrived_.empty() || !failed_.empty() || !sent_.empty() || !moved_.empty();
+  if (has_news || Clock::now() - last_work_ < kAwake) return false;
+  // Something has arrived meanwhile if the worker cannot be armed.
+  has_rested_ = ucp_.ucp_worker_arm(worker_.handle()) == UCS_OK;
+  return has_rested_;
 }
 
 }  // namespace commnet::ucx
