@@ -15,4 +15,6 @@ find_package(Python3 COMPONENTS Interpreter)
 if(Python3_FOUND)
   add_test(NAME commnet_reference COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/reference.py" --check)
   add_test(NAME commnet_snippets COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/snippets.py" --check)
+  add_test(NAME commnet_guarantees
+           COMMAND Python3::Interpreter "${PROJECT_SOURCE_DIR}/tools/guarantees.py" $<TARGET_FILE:commnet_tests>)
 endif()
