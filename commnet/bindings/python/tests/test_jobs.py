@@ -34,9 +34,13 @@ def test_endpoints_meet_by_files(tmp_path: pathlib.Path) -> None:
 def check_first_use(endpoints: list[commnet.Endpoint], peers: list[list[commnet.Peer | None]]) -> None:
     """Checks that the first use connects a peer, and no other one."""
     one, two = peers[0][1], peers[0][2]
-    assert one and two and not one.is_connected and one.transport == ""
+    assert one
+    assert two
+    assert not one.is_connected
+    assert one.transport == ""
     one.send(b"hello").wait(PATIENCE)
-    assert one.is_connected and one.transport
+    assert one.is_connected
+    assert one.transport
     assert not two.is_connected
     endpoints[2].close()
     with pytest.raises(commnet.Unreachable, match="the peer 'rank 2' is not connected: "):
