@@ -214,6 +214,39 @@ TEST_P(Callbacks, ACallbackSeesTheEndOfItsOperation) {
 INSTANTIATE_TEST_SUITE_P(Progress, Callbacks, testing::Bool(),
                          [](const auto& info) { return info.param ? "manual" : "thread"; });
 
+// A message that a handler sends leaves at once, not when the handler returns.
+TEST(Sending, WhatAHandlerSendsLeavesWhileItRuns) {
+  for (const char* const way : {"memory", "shared", "unix", "tcp"}) {
+    const EndpointHandle a = make_endpoint("a", way), b = make_endpoint("b", way, [](cn_endpoint_options&options) {
+                                                        options.flags = CN_MANUAL_PROGRESS;
+                                                      });
+    std::atomic<bool> is_done{false}, has_come{false};
+    std::thread works([&] {
+      while (!is_done) cn_progress(b.get(), 5);
+    });
+    struct Shared {
+      std::atomic<bool>& has_come;
+      std::atomic<int> result{-1};
+    } shared{has_come};
+    const auto answer = [](void* user, cn_message* message) {
+      auto& of = *static_cast<Shared*>(user);
+      cn_send(cn_message_peer(message), 1, 0, "x", 1, nullptr, nullptr);
+      of.result = soon([&] { return of.has_come.load(); }, 5000);
+    };
+    EXPECT_EQ(cn_set_handler(b.get(), 1, answer, &shared), CN_OK);
+    EXPECT_EQ(
+        cn_set_handler(
+            a.get(), 1, [](void* user, cn_message*) { *static_cast<std::atomic<bool>*>(user) = true; }, &has_come),
+        CN_OK);
+    cn_peer* const to_b = connect(a.get(), cn_endpoint_address(b.get()));
+    EXPECT_EQ(cn_send(to_b, 1, 0, "x", 1, nullptr, nullptr), CN_OK);
+    EXPECT_TRUE(soon([&] { return shared.result >= 0; }));
+    EXPECT_EQ(shared.result, 1) << way;
+    is_done = true;
+    works.join();
+  }
+}
+
 uint64_t resident_bytes() {
   size_t all = 0, resident = 0;
   if (FILE* const file = std::fopen("/proc/self/statm", "r")) {

@@ -12,12 +12,8 @@ namespace {
 class Tokens : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override {
-    const auto listen = [](cn_endpoint_options& options) {
-      if (std::string(GetParam()) == "tcp") options.listen = "tcp://127.0.0.1:0";
-    };
-    const char* const transport = std::string(GetParam()) == "memory" ? "memory" : "sockets";
-    a = make_endpoint("a", transport, listen);
-    b = make_endpoint("b", transport, listen);
+    a = make_endpoint("a", GetParam());
+    b = make_endpoint("b", GetParam());
     to_b = connect(a.get(), cn_endpoint_address(b.get()));
     ASSERT_NE(to_b, nullptr);
     memory = expose(there, CN_READ | CN_WRITE);
@@ -119,7 +115,7 @@ TEST_P(Tokens, TokensOfOtherEndpointsAreDenied) {
   cn_memory_release(other);
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, Tokens, testing::Values("memory", "unix", "tcp"),
+INSTANTIATE_TEST_SUITE_P(Transports, Tokens, testing::Values("memory", "shared", "unix", "tcp"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -41,11 +41,9 @@ class Window : public testing::TestWithParam<const char*> {
     const auto change = [](cn_endpoint_options& options) {
       options.receive_window = kWindow;
       options.send_limit = kWindow;
-      if (std::string(GetParam()) == "tcp") options.listen = "tcp://127.0.0.1:0";
     };
-    const char* const transport = std::string(GetParam()) == "memory" ? "memory" : "sockets";
-    a = make_endpoint("a", transport, change);
-    b = make_endpoint("b", transport, change);
+    a = make_endpoint("a", GetParam(), change);
+    b = make_endpoint("b", GetParam(), change);
     to_b = connect(a.get(), cn_endpoint_address(b.get()));
     ASSERT_NE(to_b, nullptr);
     ASSERT_EQ(cn_set_handler(b.get(), 1, Keeper::take, &keeper), CN_OK);
@@ -94,8 +92,7 @@ TEST_P(Window, MessagesLargerThanTheWindowPassAlone) {
 // What was accepted is sent before the end, if it takes no longer than the time to linger; else it is said.
 TEST_P(Window, ClosingWaitsForWhatWasAccepted) {
   for (const bool is_handled : {true, false}) {
-    const auto transport = std::string(GetParam()) == "memory" ? "memory" : "sockets";
-    cn_endpoint* const sender = make_endpoint("sender", transport, [&](auto& options) {
+    cn_endpoint* const sender = make_endpoint("sender", GetParam(), [&](auto& options) {
                                   options.linger_ms = is_handled ? 60'000 : 100;
                                 }).release();
     std::atomic<size_t> handled{0};
@@ -126,8 +123,8 @@ TEST_P(Window, ClosingWaitsForWhatWasAccepted) {
 }
 
 TEST_P(Window, TooLargeMessagesAreRefusedBeforeTheyAreSent) {
-  const EndpointHandle modest = make_endpoint("modest", std::string(GetParam()) == "memory" ? "memory" : "sockets",
-                                              [](auto& options) { options.message_limit = 1000; });
+  const EndpointHandle modest =
+      make_endpoint("modest", GetParam(), [](auto& options) { options.message_limit = 1000; });
   cn_peer* const peer = connect(a.get(), cn_endpoint_address(modest.get()));
   const std::string text(1001, 'x');
   EXPECT_EQ(cn_send(peer, 1, 0, text.data(), 1001, nullptr, nullptr), CN_INVALID_ARGUMENT);
@@ -176,7 +173,7 @@ TEST_P(Window, ALargeMessageIsNotStarvedBySmallOnes) {
   cn_operation_release(operation);
 }
 
-INSTANTIATE_TEST_SUITE_P(Transports, Window, testing::Values("memory", "unix", "tcp"),
+INSTANTIATE_TEST_SUITE_P(Transports, Window, testing::Values("memory", "shared", "unix", "tcp"),
                          [](const auto& info) { return std::string(info.param); });
 
 }  // namespace

@@ -51,8 +51,9 @@ void Endpoint::lower_wake_signal() {
 }
 
 bool Endpoint::leaves_flushes() {
-  // Who works flushes all before it sleeps.
-  if (is_working_ && !is_sleeping_) return true;
+  // Who works flushes all before it sleeps, but callbacks may take long.
+  const bool is_in_callbacks = callbacks_begin_ != Clock::time_point::max();
+  if (is_working_ && !is_sleeping_ && !is_in_callbacks) return true;
   const Clock::time_point now = Clock::now();
   return now - std::exchange(last_flush_, now) < kBurst;
 }
