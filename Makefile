@@ -222,7 +222,7 @@ test-commnet: build-commnet ## Build and test the communication library and its 
 	@ctest --test-dir $(COMMNET) --output-on-failure --no-tests=error --label-exclude long --parallel 4
 	@COMMNET_BUILD=$(CURDIR)/$(COMMNET) $(PYTHON) -m pytest tests/commnet
 test-commnet-long: build-commnet # a million messages, ten thousand connections, packages that are built from their sources, sanitizers
-	@COMMNET_MESSAGES=1000000 COMMNET_CONNECTS=10000 COMMNET_SECONDS=20 \
+	@COMMNET_MESSAGES=1000000 COMMNET_CONNECTS=10000 COMMNET_SECONDS=20 COMMNET_ENDPOINTS=512 \
 		ctest --test-dir $(COMMNET) --output-on-failure --no-tests=error --tests-regex commnet_tests
 	@ctest --test-dir $(COMMNET) --output-on-failure --no-tests=error --label-regex long
 	@COMMNET_BUILD_FOLDER=$(CURDIR)/build-sanitized/commnet commnet/tools/test_sanitized.sh
