@@ -13,11 +13,11 @@ folder=${COMMNET_BUILD_FOLDER:-$source/build/fuzz}
 compiler=${CXX:-$(command -v clang++ || ls /usr/bin/clang++-* | sort -V | tail -n 1)}
 mkdir -p "$folder"
 flags="-std=c++20 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=undefined"
-flags="$flags -DCOMMNET_BUILDING -DCOMMNET_VERSION=\"fuzz\" -DCOMMNET_TRANSPORTS=&kWithinProcess,&kSockets"
+flags="$flags -DCOMMNET_BUILDING -DCOMMNET_VERSION=\"fuzz\" -DCOMMNET_TRANSPORTS=&kWithinProcess,&kShared,&kSockets"
 flags="$flags -I$source/include -I$source/src $(pkg-config --cflags libsodium)"
 objects=
 outdated=
-for file in "$source"/src/core/*.cpp "$source"/src/jobs/*.cpp "$source"/src/transports/memory/*.cpp "$source"/src/transports/sockets/*.cpp \
+for file in $(find "$source/src" -name '*.cpp' -not -path '*/ucx/*') \
   "$source"/tests/fuzz/connection.cpp "$source"/tests/fuzz/numeric_hosts.cpp; do
   object=$folder/$(basename "$(dirname "$file")")_$(basename "$file" .cpp).o
   objects="$objects $object"
