@@ -112,11 +112,17 @@ bool Channel::send(const void* header, const void* payload, uint64_t size, uint6
   // What there is no room for waits.
   const uint64_t of_header = std::min<uint64_t>(written, CN_FRAME_HEADER), of_payload = written - of_header;
   const auto* const rest = static_cast<const char*>(payload) + of_payload;
-  outgoing_.copy(static_cast<const char*>(header) + of_header, CN_FRAME_HEADER - of_header);
-  if (cookie == 0)
-    outgoing_.copy(rest, size - of_payload);
-  else
-    outgoing_.borrow(rest, size - of_payload, cookie);
+  try {
+    outgoing_.copy(static_cast<const char*>(header) + of_header, CN_FRAME_HEADER - of_header);
+    if (cookie == 0)
+      outgoing_.copy(rest, size - of_payload);
+    else
+      outgoing_.borrow(rest, size - of_payload, cookie);
+  } catch (...) {
+    // Nothing may follow half a frame. The library closes the connection.
+    outgoing_.clear();
+    throw;
+  }
   is_full_ = outgoing_.size() >= kMostUnsent;
   return !is_full_;
 }
@@ -140,9 +146,15 @@ bool Channel::flush() {
 }
 
 void Channel::detach(const void* begin, uint64_t size) {
-  outgoing_.detach(begin, size);
   const auto first = reinterpret_cast<uintptr_t>(begin), place = reinterpret_cast<uintptr_t>(payload_);
   if (payload_ && place < first + size && place + left_ > first) payload_ = nullptr;
+  try {
+    outgoing_.detach(begin, size);
+  } catch (...) {
+    // The bytes may not be used any more, and nothing may follow without them. The library closes the connection.
+    outgoing_.clear();
+    throw;
+  }
 }
 
 // ------------------------------------------------------------------------------------------------ receiving
