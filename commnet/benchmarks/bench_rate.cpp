@@ -1,26 +1,11 @@
 // Measures the rate of messages of 8 bytes, one way, with the default options. Prints a JSON object: millions per
 // second.
-#include <utility>
-
 #include "endpoints.h"
 
 namespace {
 
 constexpr uint32_t kTake = 1;
 constexpr char kBytes[8] = {};
-
-struct Receiver {
-  Meter meter;
-  bool has_begun = false;
-  std::atomic<bool> ends{false};
-
-  void take() {
-    if (!std::exchange(has_begun, true)) return meter.begin();
-    if (ends || meter.tick()) return;
-    ends = true;
-    ends.notify_all();
-  }
-};
 
 void receive(const Kind& kind, Shared& shared) {
   cn_endpoint* const own = kind.endpoint("receiver");

@@ -37,19 +37,6 @@ struct Sender {
   }
 };
 
-struct Receiver {
-  Meter meter;
-  bool has_begun = false;
-  std::atomic<bool> ends{false};
-
-  void take() {
-    if (!std::exchange(has_begun, true)) return meter.begin();
-    if (ends || meter.tick()) return;
-    ends = true;
-    ends.notify_all();
-  }
-};
-
 struct Benchmark {
   const Arguments given;
   const Kind kind{given};

@@ -6,6 +6,7 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
 
 #include "processes.h"
 
@@ -44,6 +45,20 @@ class Kind {
 
  private:
   const std::string transport_, wait_;
+};
+
+// Counts messages that arrive, from the first one on, until the measurement is over.
+struct Receiver {
+  Meter meter;
+  bool has_begun = false;
+  std::atomic<bool> ends{false};
+
+  void take() {
+    if (!std::exchange(has_begun, true)) return meter.begin();
+    if (ends || meter.tick()) return;
+    ends = true;
+    ends.notify_all();
+  }
 };
 
 inline void publish(Shared::Server& server, const cn_endpoint* own, const cn_memory* memory = nullptr) {

@@ -39,7 +39,7 @@ class Variable final {
   // origin was recorded; if it is smaller than the base's, the view's origin is out of date.
   uint64_t generation();
   void start_generation();
-  // Gives a view that is made while calls are not recorded the generation of its base: it is no part of its history.
+  // Gives a view the generation of its base. For views made while calls are not recorded, which have no history.
   static void keep_constant(const Tensor& view);
 
  private:

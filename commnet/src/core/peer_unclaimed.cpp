@@ -57,7 +57,8 @@ bool Peer::move_beyond_window(cn_message& message) noexcept {
 }
 
 void Peer::tell_handler(uint32_t number, bool has_handler) noexcept {
-  // Those of the number that are here are handled first: it might lose its handler before.
+  // Messages of the number that are here are handled before the sender may send more of them: the handler could be
+  // removed in between.
   if (!is_connected_ || !holds_ || (has_handler && beyond_of_.contains(number))) return;
   holds_ = unclaimed_ > 0 || !beyond_of_.empty();
   guard([&] {

@@ -2,6 +2,7 @@
 #ifndef COMMNET_CORE_POLLER_H_
 #define COMMNET_CORE_POLLER_H_
 
+#include <poll.h>
 #include <sys/epoll.h>
 
 #include <algorithm>
@@ -13,6 +14,12 @@
 #include "core/descriptor.h"
 
 namespace commnet {
+
+// Returns whether the other side of a socket has ended the connection.
+inline bool has_ended(int socket) {
+  pollfd look{socket, POLLRDHUP, 0};
+  return poll(&look, 1, 0) > 0 && (look.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
 
 class Poller {
  public:

@@ -35,6 +35,14 @@ void start_security() {
 
 void fill_randomly(std::span<uint8_t> bytes) { randombytes_buf(bytes.data(), bytes.size()); }
 
+std::string random_digits(size_t bytes) {
+  std::string random(bytes, '\0'), digits(2 * bytes + 1, '\0');
+  fill_randomly({reinterpret_cast<uint8_t*>(random.data()), bytes});
+  sodium_bin2hex(digits.data(), digits.size(), reinterpret_cast<const uint8_t*>(random.data()), bytes);
+  digits.pop_back();
+  return digits;
+}
+
 Key key_of(Bytes secret) {
   // The key of the last secret: a process that creates many endpoints has one for all.
   static auto& mutex = *new std::mutex;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace commnet {
@@ -18,6 +19,8 @@ using Proof = std::array<uint8_t, 32>;
 // Prepares the library below. Throws Error if the system has no random numbers.
 void start_security();
 void fill_randomly(std::span<uint8_t> bytes);
+// Returns the hexadecimal digits of so many random bytes.
+std::string random_digits(size_t bytes);
 // Returns the key of a shared secret. To derive it takes some time, so that who has seen proofs cannot try many
 // secrets.
 Key key_of(Bytes secret);

@@ -6,18 +6,9 @@ import fs from 'node:fs';
 import {test} from 'node:test';
 import {setTimeout as sleep} from 'node:timers/promises';
 import {markAsUntransferable, Worker} from 'node:worker_threads';
-import {commnet, endpoint, folder, messages, pair, SECRET, start} from './support.mjs';
+import {collect, commnet, endpoint, folder, messages, pair, SECRET, start} from './support.mjs';
 
 const MEGABYTE = 1 << 20;
-
-/** Collects garbage, and uses the memory that has become free. */
-async function collect() {
-  for (let i = 0; i < 3; i++) {
-    globalThis.gc();
-    await sleep(1);
-    Buffer.alloc(MEGABYTE, 255);
-  }
-}
 
 for (const transports of [['shared'], ['sockets'], ['memory']]) {
   test(`peers read and write allocated memory over ${transports}`, async (t) => {

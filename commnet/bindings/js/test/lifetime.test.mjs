@@ -4,18 +4,9 @@ import assert from 'node:assert/strict';
 import {once} from 'node:events';
 import {test} from 'node:test';
 import {setTimeout as sleep} from 'node:timers/promises';
-import {commnet, endpoint, messages, pair, until} from './support.mjs';
+import {collect, commnet, endpoint, messages, pair, until} from './support.mjs';
 
 const MEGABYTE = 1 << 20;
-
-/** Collects garbage, and uses the memory that has become free. */
-async function collect() {
-  for (let i = 0; i < 3; i++) {
-    globalThis.gc();
-    await sleep(1);
-    Buffer.alloc(MEGABYTE, 255);
-  }
-}
 
 test('closing ends what is pending', async (t) => {
   const {a, toB, b} = await pair(t, {receiveWindow: 1000});

@@ -36,6 +36,15 @@ export function messages(receiver, number, count) {
   });
 }
 
+/** Collects garbage, and uses the memory that has become free. */
+export async function collect() {
+  for (let i = 0; i < 3; i++) {
+    globalThis.gc();
+    await sleep(1);
+    Buffer.alloc(1 << 20, 255);
+  }
+}
+
 /** Waits until a condition holds. */
 export async function until(condition, text = 'a condition never held') {
   for (let i = 0; i < 500; i++) {

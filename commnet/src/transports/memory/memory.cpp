@@ -1,8 +1,6 @@
 // The transport between endpoints of one process, for tests and for parts of a program that talk to each other.
 #include <unistd.h>
 
-#include <array>
-#include <cstdio>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -44,19 +42,6 @@ struct Connection {
   bool is_new = false;  // connected() is still to be called
   bool is_full = false, is_broken = false, is_paused = false;
 };
-
-// Returns a URL that no other process has, so that an address which has come from one is never taken for an own one.
-std::string fresh_url() {
-  std::array<uint8_t, 16> random;
-  fill_randomly(random);
-  std::string url = "process:";
-  for (const uint8_t byte : random) {
-    char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x", byte);
-    url += digits;
-  }
-  return url;
-}
 
 // The open transports of this process, by their URLs.
 struct Registry {
@@ -269,7 +254,8 @@ class Within {
 
   const cn_transport_host& host_;
   cn_host_endpoint* const endpoint_;
-  const std::string url_ = fresh_url();
+  // No other process has it, so that an address which has come from one is never taken for an own one.
+  const std::string url_ = "process:" + random_digits(16);
   const pid_t process_ = getpid();
   std::map<Connection*, std::unique_ptr<Connection>> connections_;
   std::map<Connection*, std::vector<uint64_t>> cookies_;

@@ -39,7 +39,7 @@ pid_t process_at(int socket) {
 }  // namespace
 
 Channel::Channel(const cn_transport_host& host, Descriptor socket, bool has_begun)
-    : host_(host), socket_(std::move(socket)), has_begun_(has_begun) {}
+    : host_(host), socket_(std::move(socket)), has_begun_(has_begun), incoming_(host) {}
 
 // ------------------------------------------------------------------------------------------------ beginning
 
@@ -146,8 +146,7 @@ bool Channel::flush() {
 }
 
 void Channel::detach(const void* begin, uint64_t size) {
-  const auto first = reinterpret_cast<uintptr_t>(begin), place = reinterpret_cast<uintptr_t>(payload_);
-  if (payload_ && place < first + size && place + left_ > first) payload_ = nullptr;
+  incoming_.detach(begin, size);
   try {
     outgoing_.detach(begin, size);
   } catch (...) {
@@ -186,62 +185,18 @@ bool Channel::receive() {
     if (size == 0) break;
     did = true;
     received += size;
-    if (!parse(bytes, size)) return true;
+    for (uint64_t taken = 0; taken < size && !is_broken_;)
+      taken += incoming_.take(connection_, bytes + taken, size - taken, &is_broken_);
+    if (is_broken_) return true;
     if (reader_.skip(size)) ring_bell();
   }
   if (did) {
-    if (is_in_payload_ || header_size_ > 0) host_.heard(connection_);
+    if (incoming_.is_within_frame()) host_.heard(connection_);
   } else if (end_ != 0 && !is_paused_) {
     break_off(CN_PEER_LOST, text_of_end());
     return true;
   }
   return did;
-}
-
-// The bytes are copied before they are looked at: the other side could change them meanwhile.
-bool Channel::parse(const char* bytes, uint64_t count) {
-  while (count > 0) {
-    uint64_t taken = 0;
-    if (!is_in_payload_) {
-      taken = std::min<uint64_t>(count, CN_FRAME_HEADER - header_size_);
-      std::memcpy(header_ + header_size_, bytes, taken);
-      header_size_ += taken;
-      if (header_size_ == CN_FRAME_HEADER && !begin_frame()) return false;
-    } else {
-      taken = std::min(count, left_);
-      if (payload_) {
-        std::memcpy(payload_, bytes, taken);
-        payload_ += taken;
-      }
-      left_ -= taken;
-      if (left_ == 0 && !end_frame()) return false;
-    }
-    bytes += taken;
-    count -= taken;
-  }
-  return true;
-}
-
-bool Channel::begin_frame() {
-  header_size_ = 0;
-  is_in_payload_ = true;
-  // The last field of a header is the size of the payload.
-  std::memcpy(&left_, header_ + CN_FRAME_HEADER - sizeof left_, sizeof left_);
-  void* payload = nullptr;
-  if (!host_.begin_frame(connection_, header_, left_, &payload)) {
-    is_broken_ = true;
-    return false;
-  }
-  payload_ = static_cast<char*>(payload);
-  return left_ > 0 || end_frame();
-}
-
-bool Channel::end_frame() {
-  is_in_payload_ = false;
-  payload_ = nullptr;
-  if (host_.end_frame(connection_)) return true;
-  is_broken_ = true;
-  return false;
 }
 
 bool Channel::rest() {

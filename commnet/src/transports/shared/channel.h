@@ -10,6 +10,7 @@
 
 #include "core/descriptor.h"
 #include "core/memory_file.h"
+#include "transports/incoming.h"
 #include "transports/outgoing.h"
 #include "transports/shared/letter.h"
 #include "transports/shared/neighbour.h"
@@ -70,9 +71,6 @@ class Channel {
   void use_segment();
   bool take_hello(const Letter& letter, Descriptor (&files)[kMostFiles]);
   void ring_bell() const;
-  bool parse(const char* bytes, uint64_t count);
-  bool begin_frame();
-  bool end_frame();
   const char* text_of_end() const;
   void break_off(cn_status status, const char* text);
   bool send_file(const cn_region& region);
@@ -96,12 +94,7 @@ class Channel {
   Outgoing outgoing_;
   std::vector<uint64_t> sent_;
 
-  // What arrives.
-  alignas(8) char header_[CN_FRAME_HEADER];
-  uint64_t header_size_ = 0;  // bytes of the header that are here
-  bool is_in_payload_ = false;
-  char* payload_ = nullptr;  // where the rest of the payload goes; NULL: it is dropped
-  uint64_t left_ = 0;        // of the payload
+  Incoming incoming_;
 };
 
 }  // namespace commnet::shared

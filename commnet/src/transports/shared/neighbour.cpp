@@ -1,6 +1,5 @@
 #include "transports/shared/neighbour.h"
 
-#include <poll.h>
 #include <sched.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -8,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 
+#include "core/poller.h"
 #include "core/secure.h"
 
 namespace commnet::shared {
@@ -21,11 +21,6 @@ using Clock = std::chrono::steady_clock;
 constexpr Clock::duration kPatience = std::chrono::seconds(1);
 // After this, the processor is left to others meanwhile.
 constexpr Clock::duration kSpin = std::chrono::microseconds(100);
-
-bool is_closed(int socket) {
-  pollfd look{socket, POLLRDHUP, 0};
-  return poll(&look, 1, 0) > 0 && (look.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
-}
 
 // Calls copy(local, remote) with what is still to be copied until nothing is left.
 template <class Copy>
@@ -70,7 +65,7 @@ bool Neighbour::await_copies(int socket) const {
       continue;
     }
     // The sockets of a process that has ended are closed after it has stopped to copy.
-    if (is_closed(socket)) return true;
+    if (has_ended(socket)) return true;
     if (waited > kPatience) return false;
     usleep(50);
   }
@@ -84,7 +79,7 @@ int Neighbour::read(void* to, uint64_t remote, uint64_t size) const {
 }
 
 int Neighbour::write(int socket, const void* from, uint64_t remote, uint64_t size) const {
-  if (is_closed(socket)) return ESRCH;
+  if (has_ended(socket)) return ESRCH;
   return copy_all(
       static_cast<char*>(const_cast<void*>(from)), remote, size,
       [&](const iovec& here, const iovec& there) { return process_vm_writev(process_, &here, 1, &there, 1, 0); });

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -47,18 +46,6 @@ sockets::Address parse(const std::string& url) {
   return sockets::parse(std::string(kSocket) + url.substr(kScheme.size()));
 }
 
-std::string fresh_url() {
-  uint8_t random[8];
-  fill_randomly(random);
-  std::string url = std::string(kScheme) + "commnet-";
-  for (const uint8_t byte : random) {
-    char digits[3];
-    std::snprintf(digits, sizeof digits, "%02x", byte);
-    url += digits;
-  }
-  return url;
-}
-
 bool is_of_other_user(int socket) {
   ucred other{};
   socklen_t size = sizeof other;
@@ -74,7 +61,7 @@ class Shared {
     for (const std::string& url : split_list(wanted))
       if (understands(kShared, url)) listen(url);
     // Also beside addresses of other transports, as it takes the place of none: only processes of the user get in.
-    if (address_.empty() && wanted != "none") listen(fresh_url());
+    if (address_.empty() && wanted != "none") listen(std::string(kScheme) + "commnet-" + random_digits(8));
   }
 
   const char* address() const { return address_.c_str(); }

@@ -3,7 +3,6 @@
 #include <netinet/tcp.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <map>
 #include <memory>
@@ -109,17 +108,7 @@ class Sockets {
   }
 
  private:
-  static std::vector<std::string> default_urls() {
-    uint8_t random[8];
-    fill_randomly(random);
-    std::string name = "unix:@commnet-";
-    for (const uint8_t byte : random) {
-      char digits[3];
-      std::snprintf(digits, sizeof digits, "%02x", byte);
-      name += digits;
-    }
-    return {name, "tcp://127.0.0.1:0"};
-  }
+  static std::vector<std::string> default_urls() { return {"unix:@commnet-" + random_digits(8), "tcp://127.0.0.1:0"}; }
 
   void note_failure(Connection& connection) {
     failed_.add(connection);

@@ -22,7 +22,7 @@ constexpr uint64_t kMostUnsent = 1 << 20;
 // How many bytes and frames are received before others have their turn: other connections, and the handlers of what has
 // arrived, which is still in the processor's cache then.
 constexpr uint64_t kTurn = 1 << 20;
-constexpr unsigned kFrames = 256;
+constexpr uint64_t kFrames = 256;
 
 // Returns how many bytes the socket has taken, or the negative number of an error.
 ssize_t send_parts(int socket, iovec* parts, size_t count) {
@@ -44,7 +44,8 @@ Stream::Stream(const cn_transport_host& host, Descriptor socket, bool is_connect
       socket_(std::move(socket)),
       is_unix_(is_unix),
       is_connected_(is_connected),
-      buffer_(new char[kBuffer]) {}
+      buffer_(new char[kBuffer]),
+      incoming_(host) {}
 
 bool Stream::send(const void* header, const void* payload, uint64_t size, uint64_t cookie) {
   try {
@@ -104,8 +105,7 @@ bool Stream::detach(const void* begin, uint64_t size) {
     failure_ = ENOMEM;
     is_good = false;
   }
-  const auto first = reinterpret_cast<uintptr_t>(begin), place = reinterpret_cast<uintptr_t>(payload_);
-  if (payload_ && place < first + size && place + left_ > first) payload_ = nullptr;
+  incoming_.detach(begin, size);
   return is_good;
 }
 
@@ -131,21 +131,21 @@ void Stream::on_writable() {
 bool Stream::receive(bool* is_dry) {
   bool did = false;
   *is_dry = false;
-  frames_ = 0;
+  const uint64_t enough = incoming_.frames() + kFrames;
   // What was received before a pause comes first.
   if (begin_ < end_ && !is_paused_ && !parse()) return true;
-  for (uint64_t received = 0; received < kTurn && frames_ < kFrames && !is_broken_;) {
+  for (uint64_t received = 0; received < kTurn && incoming_.frames() < enough && !is_broken_;) {
     if (is_paused_) {
       *is_dry = true;
       return did;
     }
     iovec parts[2];
-    const bool in_place = is_in_payload_ && payload_ && left_ > kInPlace && begin_ == end_;
+    const uint64_t missing = begin_ == end_ && incoming_.missing() > kInPlace ? incoming_.missing() : 0;
     if (begin_ == end_) begin_ = end_ = 0;
     size_t count = 0;
-    if (in_place) parts[count++] = {payload_, left_};
+    if (missing > 0) parts[count++] = {incoming_.place(), missing};
     parts[count++] = {buffer_.get() + end_, kBuffer - end_};
-    const uint64_t room = kBuffer - end_ + (in_place ? left_ : 0);
+    const uint64_t room = kBuffer - end_ + missing;
     const ssize_t size = readv(socket(), parts, static_cast<int>(count));
     if (size < 0) {
       if (errno == EINTR) continue;
@@ -163,16 +163,15 @@ bool Stream::receive(bool* is_dry) {
     did = true;
     received += static_cast<uint64_t>(size);
     auto rest = static_cast<uint64_t>(size);
-    if (in_place) {
-      const uint64_t taken = std::min(rest, left_);
-      payload_ += taken;
-      left_ -= taken;
+    if (missing > 0) {
+      const uint64_t taken = std::min(rest, missing);
       rest -= taken;
-      if (left_ == 0 && !end()) return true;
+      incoming_.fill(connection_, taken, &is_broken_);
+      if (is_broken_) return true;
     }
     end_ += rest;
     if (!parse()) return true;
-    if (is_in_payload_ || header_size_ > 0) host_.heard(connection_);
+    if (incoming_.is_within_frame()) host_.heard(connection_);
     // A socket that had less than there was room for is empty: what comes later is another event. But there is none
     // for the end of the connection if that has come already.
     if (static_cast<uint64_t>(size) < room && !is_ending_) {
@@ -184,50 +183,10 @@ bool Stream::receive(bool* is_dry) {
 }
 
 bool Stream::parse() {
-  while (begin_ < end_ && !is_paused_) {
-    const uint64_t here = end_ - begin_;
-    if (!is_in_payload_) {
-      const uint64_t taken = std::min<uint64_t>(here, CN_FRAME_HEADER - header_size_);
-      std::memcpy(header_ + header_size_, buffer_.get() + begin_, taken);
-      header_size_ += taken;
-      begin_ += taken;
-      if (header_size_ == CN_FRAME_HEADER && !begin()) return false;
-      continue;
-    }
-    const uint64_t taken = std::min(here, left_);
-    if (payload_) {
-      std::memcpy(payload_, buffer_.get() + begin_, taken);
-      payload_ += taken;
-    }
-    left_ -= taken;
-    begin_ += taken;
-    if (left_ == 0 && !end()) return false;
-  }
+  while (begin_ < end_ && !is_paused_ && !is_broken_)
+    begin_ += incoming_.take(connection_, buffer_.get() + begin_, end_ - begin_, &is_broken_);
   if (begin_ == end_) begin_ = end_ = 0;
-  return true;
-}
-
-bool Stream::begin() {
-  header_size_ = 0;
-  is_in_payload_ = true;
-  // The last field of a header is the size of the payload.
-  std::memcpy(&left_, header_ + CN_FRAME_HEADER - sizeof left_, sizeof left_);
-  void* payload = nullptr;
-  if (!host_.begin_frame(connection_, header_, left_, &payload)) {
-    is_broken_ = true;
-    return false;
-  }
-  payload_ = static_cast<char*>(payload);
-  return left_ > 0 || end();
-}
-
-bool Stream::end() {
-  ++frames_;
-  is_in_payload_ = false;
-  payload_ = nullptr;
-  if (host_.end_frame(connection_)) return true;
-  is_broken_ = true;
-  return false;
+  return !is_broken_;
 }
 
 }  // namespace commnet::sockets

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/descriptor.h"
+#include "transports/incoming.h"
 #include "transports/outgoing.h"
 
 namespace commnet::sockets {
@@ -43,8 +44,6 @@ class Stream {
   void fail(int code);
   // Takes bytes from the buffer; returns false if the connection has ended.
   bool parse();
-  bool begin();
-  bool end();
 
   const cn_transport_host& host_;
   const Descriptor socket_;
@@ -57,12 +56,7 @@ class Stream {
 
   const std::unique_ptr<char[]> buffer_;
   uint64_t begin_ = 0, end_ = 0;  // of the bytes in the buffer
-  alignas(8) char header_[CN_FRAME_HEADER];
-  uint64_t header_size_ = 0;  // bytes of the header that are here
-  bool is_in_payload_ = false;
-  char* payload_ = nullptr;  // where the rest of the payload goes; NULL: it is dropped
-  uint64_t left_ = 0;        // of the payload
-  unsigned frames_ = 0;      // that have arrived in this turn
+  Incoming incoming_;
 };
 
 }  // namespace commnet::sockets

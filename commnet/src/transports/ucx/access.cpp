@@ -1,8 +1,6 @@
 // Gets and puts, and how the owner of memory ends them.
 #include "transports/ucx/access.h"
 
-#include <poll.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -11,6 +9,7 @@
 #include <new>
 #include <utility>
 
+#include "core/poller.h"
 #include "core/status.h"
 #include "transports/ucx/transport.h"
 
@@ -26,11 +25,6 @@ constexpr uint64_t kMostMoving = 16 << 20, kMostEmulated = 1 << 20;
 // How long the other side may take to end its copies. One that does not run its progress does not answer.
 constexpr Clock::duration kRevocationTime = std::chrono::seconds(1);
 constexpr Clock::duration kClosingTime = std::chrono::milliseconds(100);
-
-bool has_ended(int socket) {
-  pollfd look{socket, POLLRDHUP, 0};
-  return poll(&look, 1, 0) > 0 && (look.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
-}
 
 }  // namespace
 
