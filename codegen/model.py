@@ -87,7 +87,7 @@ class FormerOperator:
 class Op:
     """A record: the definition of one operator, or of one overload of it."""
 
-    name: str  # "add", "comm.all_reduce"
+    name: str  # "add", "comm.local.all_reduce"
     overload: str | None  # "dim" of max.dim
     signature: Signature
     summary: str

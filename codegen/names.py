@@ -23,7 +23,7 @@ from codegen.model import Op
 
 
 def camel(name: str) -> str:
-    """Converts to camelCase: index_put_ -> indexPut_, comm.all_reduce -> comm.allReduce."""
+    """Converts to camelCase: index_put_ -> indexPut_, comm.local.all_reduce -> comm.local.allReduce."""
     return re.sub(r"(?<=[a-z0-9])_([a-z0-9])", lambda m: m.group(1).upper(), name)
 
 

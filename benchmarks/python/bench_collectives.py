@@ -26,7 +26,7 @@ a0, a1, a2, a3 = arrays = [random.standard_normal(BYTES // 4, dtype=np.float32) 
 tensors = [flow.tensor(each, device=f"cpu:{rank}") for rank, each in enumerate(arrays)]
 fresh = [flow.tensor(each, device=f"cpu:{rank}") for rank, each in enumerate(arrays)]
 wanted = ((a0 + a1) + a2) + a3
-assert all(np.array_equal(each.numpy(), wanted) for each in flow.comm.all_reduce(fresh))
+assert all(np.array_equal(each.numpy(), wanted) for each in flow.comm.local.all_reduce(fresh))
 
 
 def sum_in_place() -> None:
@@ -48,7 +48,7 @@ for each in tensors:
     each.fill_(0)
 times = interleaved(
     {
-        "oneflow": lambda: flow.comm.all_reduce_(tensors),
+        "oneflow": lambda: flow.comm.local.all_reduce_(tensors),
         "NumPy sum": sum_in_place,
         "NumPy sum and copies": sum_and_copies,
     },
@@ -57,6 +57,6 @@ times = interleaved(
 bounds = [{"peer": "NumPy sum", "at_most": 1 / 1.5}, {"peer": "NumPy sum and copies", "at_most": 1 / 1.5}]
 report("all_reduce of 64 MiB over 4 CPU devices, in place", times, bounds, unit="ms")
 times = interleaved(
-    {"oneflow": lambda: flow.comm.all_reduce(fresh), "NumPy sum and copies": sum_and_copies}, seconds=0.1
+    {"oneflow": lambda: flow.comm.local.all_reduce(fresh), "NumPy sum and copies": sum_and_copies}, seconds=0.1
 )
 report("all_reduce of 64 MiB over 4 CPU devices, fresh results", times, [], unit="ms")

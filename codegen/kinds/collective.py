@@ -26,7 +26,7 @@ _ONE, _LIST = Type(base_types.TENSOR), Type(base_types.TENSOR, is_list=True)
 
 @dataclass(frozen=True)
 class Pattern:
-    """A function of runtime/parallel/patterns.h: its argument, its result and the cost."""
+    """A function of runtime/parallel/local/patterns.h: its argument, its result and the cost."""
 
     takes: Type
     gives: Type
@@ -172,7 +172,7 @@ class Collective(Kind):
         )
         return RuntimeRule(
             f"collective::{self.pattern}",
-            ("parallel/patterns.h",),
+            ("parallel/local/patterns.h",),
             "CollectiveRule",
             {"merges": merges} if merges.rows else {},
             schema={"spans_devices": True},

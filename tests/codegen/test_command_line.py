@@ -65,7 +65,7 @@ def test_mistakes_in_definitions_are_printed_with_their_line(root: Path, capsys:
 def test_list_prints_records(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(root, "list") == 0
     out = capsys.readouterr().out
-    assert "gelu             elementwise  gelu(Tensor input, *, str approximate='none') -> Tensor" in out
+    assert "gelu                   elementwise  gelu(Tensor input, *, str approximate='none') -> Tensor" in out
     assert out.endswith("10 records\n")
     assert run(root, "list", "--kind", "view") == 0
     assert capsys.readouterr().out.endswith("1 record\n")

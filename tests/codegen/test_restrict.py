@@ -23,7 +23,7 @@ def names(definitions: Definitions) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "name", ["relu", "batch_norm", "layer_norm", "sort", "index_put_", "einsum", "comm.all_reduce"]
+    "name", ["relu", "batch_norm", "layer_norm", "sort", "index_put_", "einsum", "comm.local.all_reduce"]
 )
 def test_what_an_operator_calls_is_kept(definitions: Definitions, name: str) -> None:
     found = restrict(definitions, [name], REPOSITORY)

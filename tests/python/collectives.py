@@ -81,17 +81,18 @@ def ranks(draw: Draw, least_dims: int = 0) -> tuple[list[Array], list[flow.Tenso
 
 def check_reductions(arrays: list[Array], tensors: list[flow.Tensor], devices: list[str], op: str, dim: int) -> None:
     expected = reduced(arrays, op)
-    same(flow.comm.reduce(tensors, op=op), expected, devices[0])
-    same(flow.comm.reduce(tensors, op=op, device=devices[-1]), expected, devices[-1])
-    for found, device in zip(flow.comm.all_reduce(tensors, op=op), devices, strict=True):
+    same(flow.comm.local.reduce(tensors, op=op), expected, devices[0])
+    same(flow.comm.local.reduce(tensors, op=op, device=devices[-1]), expected, devices[-1])
+    for found, device in zip(flow.comm.local.all_reduce(tensors, op=op), devices, strict=True):
         same(found, expected, device)
     if expected.ndim:
         parts = np.array_split(expected, len(devices), dim)
-        for found, part, device in zip(flow.comm.reduce_scatter(tensors, op=op, dim=dim), parts, devices, strict=True):
+        scattered = flow.comm.local.reduce_scatter(tensors, op=op, dim=dim)
+        for found, part, device in zip(scattered, parts, devices, strict=True):
             same(found, part, device)
     for tensor, x, device in zip(tensors, arrays, devices, strict=True):
         same(tensor, x, device)
-    for found, tensor, device in zip(flow.comm.all_reduce_(tensors, op=op), tensors, devices, strict=True):
+    for found, tensor, device in zip(flow.comm.local.all_reduce_(tensors, op=op), tensors, devices, strict=True):
         assert found is tensor
         same(tensor, expected, device)
 
@@ -101,7 +102,7 @@ def test_reductions(drawn: tuple[list[Array], list[flow.Tensor], list[str]], op:
     arrays, tensors, devices = drawn
     if op == "mean" and arrays[0].dtype.kind != "f":
         with pytest.raises(flow.DTypeError):
-            flow.comm.all_reduce(tensors, op=op)
+            flow.comm.local.all_reduce(tensors, op=op)
         return
     check_reductions(arrays, tensors, devices, op, dim % max(arrays[0].ndim, 1))
 
@@ -110,17 +111,17 @@ def test_reductions(drawn: tuple[list[Array], list[flow.Tensor], list[str]], op:
 def test_movements(drawn: tuple[list[Array], list[flow.Tensor], list[str]], dim: int, other: int) -> None:
     arrays, tensors, devices = drawn
     dim, other = dim % arrays[0].ndim, other % arrays[0].ndim
-    for found, device in zip(flow.comm.broadcast(tensors[0], devices), devices, strict=True):
+    for found, device in zip(flow.comm.local.broadcast(tensors[0], devices), devices, strict=True):
         same(found, arrays[0], device)
     parts = np.array_split(arrays[0], len(devices), dim)
-    scattered = flow.comm.scatter(tensors[0], devices, dim=dim)
+    scattered = flow.comm.local.scatter(tensors[0], devices, dim=dim)
     for found, part, device in zip(scattered, parts, devices, strict=True):
         same(found, part, device)
-    same(flow.comm.gather(scattered, dim=dim, device=devices[-1]), arrays[0], devices[-1])
-    for found, device in zip(flow.comm.all_gather(scattered, dim=dim), devices, strict=True):
+    same(flow.comm.local.gather(scattered, dim=dim, device=devices[-1]), arrays[0], devices[-1])
+    for found, device in zip(flow.comm.local.all_gather(scattered, dim=dim), devices, strict=True):
         same(found, arrays[0], device)
     cut = [np.array_split(x, len(devices), dim) for x in arrays]
-    exchanged = flow.comm.all_to_all(tensors, split_dim=dim, concat_dim=other)
+    exchanged = flow.comm.local.all_to_all(tensors, split_dim=dim, concat_dim=other)
     for rank, (found, device) in enumerate(zip(exchanged, devices, strict=True)):
         same(found, np.concatenate([parts[rank] for parts in cut], other), device)
 
@@ -140,7 +141,7 @@ def test_large(dtype: str, devices: list[str]) -> None:
     arrays = [random_array(i, (3, 500_009), dtype) for i in range(len(devices))]
     tensors = [flow.tensor(x, device=device) for x, device in zip(arrays, devices, strict=True)]
     check_reductions(arrays, tensors, devices, "prod", 1)
-    for found, device in zip(flow.comm.broadcast(tensors[0].t(), devices), devices, strict=True):
+    for found, device in zip(flow.comm.local.broadcast(tensors[0].t(), devices), devices, strict=True):
         same(found, reduced(arrays, "prod").T, device)
 
 
@@ -150,7 +151,7 @@ def test_results_repeat_with_any_number_of_threads() -> None:
     found = []
     for count in (1, 2, 3, 7):
         flow.set_num_threads(count)
-        found += [array(each) for each in flow.comm.all_reduce(tensors)]
+        found += [array(each) for each in flow.comm.local.all_reduce(tensors)]
     flow.set_num_threads(threads)
     for each in found[1:]:
         np.testing.assert_array_equal(each, found[0])
@@ -158,35 +159,35 @@ def test_results_repeat_with_any_number_of_threads() -> None:
 
 def test_in_place_over_views_and_shared_memory() -> None:
     matrix = flow.arange(6.0).reshape(2, 3)
-    flow.comm.all_reduce_(matrix[0], matrix[1])
+    flow.comm.local.all_reduce_(matrix[0], matrix[1])
     assert matrix.tolist() == [[3, 5, 7], [3, 5, 7]]
-    flow.comm.all_reduce_([matrix[:, 0], matrix[:, 2]])
+    flow.comm.local.all_reduce_([matrix[:, 0], matrix[:, 2]])
     assert matrix.tolist() == [[10, 5, 10], [10, 5, 10]]
     for shared in ([matrix, matrix], [matrix[:, :2], matrix[:, 1:]]):
         with pytest.raises(flow.InvalidArgument, match="the tensors to write to must not share memory"):
-            flow.comm.all_reduce_(shared)
+            flow.comm.local.all_reduce_(shared)
     # A rank that cannot be written to must leave the ranks before it unchanged.
     expanded = flow.ones(1, device="accel").expand(3)
     for ones in ([flow.ones(3), flow.ones(3, device="cpu:1"), expanded], [flow.ones(3), flow.ones(1).expand(3)]):
         with pytest.raises(flow.InvalidArgument, match="several elements share memory"):
-            flow.comm.all_reduce_(ones)
+            flow.comm.local.all_reduce_(ones)
         assert [x.tolist() for x in ones] == [[1, 1, 1]] * len(ones)
     assert matrix.tolist() == [[10, 5, 10], [10, 5, 10]]
     clone = matrix.clone()
-    flow.comm.all_reduce_(matrix, flow.ones(2, 3))
+    flow.comm.local.all_reduce_(matrix, flow.ones(2, 3))
     assert clone.tolist() == [[10, 5, 10], [10, 5, 10]]
 
 
 def test_errors_name_the_operator_and_the_rank() -> None:
     x, y = flow.ones(2, device="cpu:1"), flow.ones(3, device="far:0")
     with pytest.raises(
-        flow.ShapeError, match=r"^comm.all_reduce: tensors\[1\] must have shape \[2\], as tensors\[0\] has"
+        flow.ShapeError, match=r"^comm.local.all_reduce: tensors\[1\] must have shape \[2\], as tensors\[0\] has"
     ):
-        flow.comm.all_reduce([x, y])
-    with pytest.raises(flow.DeviceError, match=r"^comm.broadcast: there is no device 'cpu:9'"):
-        flow.comm.broadcast(x, ["cpu:0", "cpu:9"])
-    with pytest.raises(flow.TypeMismatch, match=r"^comm.broadcast: devices must be list of devices, got int$"):
-        flow.comm.broadcast(x, 3)
+        flow.comm.local.all_reduce([x, y])
+    with pytest.raises(flow.DeviceError, match=r"^comm.local.broadcast: there is no device 'cpu:9'"):
+        flow.comm.local.broadcast(x, ["cpu:0", "cpu:9"])
+    with pytest.raises(flow.TypeMismatch, match=r"^comm.local.broadcast: devices must be list of devices, got int$"):
+        flow.comm.local.broadcast(x, 3)
     with pytest.raises(flow.DeviceError, match=r"^add: other must be on cpu:1, as input is, got a tensor on far:0$"):
         flow.add(x, y)
 
@@ -195,16 +196,16 @@ def test_a_fault_during_a_collective() -> None:
     """Failed copies and allocations leak no memory, and the next call works."""
     library = ctypes.CDLL(str(Path(flow.__file__).parents[2] / "lib" / "liboneflow.so"))
     tensors = [flow.ones(100_000, device=device) for device in ("cpu:0", "accel:0", "accel:1")]
-    flow.comm.all_reduce(tensors)
+    flow.comm.local.all_reduce(tensors)
     before = {device: flow.memory_stats(device)["in_use"] for device in DEVICES}
     for option, error in ((b"accel_fail_copies:1", flow.DeviceError), (b"accel_fail_allocations:0", flow.OutOfMemory)):
         flow.empty_cache("accel:0")
         assert library.of_set_option(option, ctypes.c_int64(100)) == 0
-        with pytest.raises(error, match=r"^comm.all_reduce: "):
-            flow.comm.all_reduce(tensors)
+        with pytest.raises(error, match=r"^comm.local.all_reduce: "):
+            flow.comm.local.all_reduce(tensors)
         assert library.of_set_option(option, ctypes.c_int64(0)) == 0
     assert {device: flow.memory_stats(device)["in_use"] for device in DEVICES} == before
-    assert flow.comm.all_reduce(tensors)[2].tolist() == [3.0] * 100_000
+    assert flow.comm.local.all_reduce(tensors)[2].tolist() == [3.0] * 100_000
 
 
 def test_several_threads_at_once() -> None:
@@ -214,7 +215,7 @@ def test_several_threads_at_once() -> None:
     expected = reduced(arrays, "sum")
 
     def work(_: int) -> bool:
-        return all(np.array_equal(array(found), expected) for found in flow.comm.all_reduce(tensors))
+        return all(np.array_equal(array(found), expected) for found in flow.comm.local.all_reduce(tensors))
 
     with ThreadPoolExecutor(4) as pool:
         assert all(pool.map(work, range(24)))
@@ -224,9 +225,9 @@ def test_repeated_calls_do_not_leak() -> None:
     tensors = [flow.ones(200_000, device=device) for device in ("cpu:0", "cpu:1", "accel:0", "far:0")]
 
     def work() -> None:
-        flow.comm.all_reduce_(tensors, op="max")
-        flow.comm.all_gather(flow.comm.scatter(tensors[0], DEVICES))
-        flow.comm.broadcast(tensors[1], DEVICES)
+        flow.comm.local.all_reduce_(tensors, op="max")
+        flow.comm.local.all_gather(flow.comm.local.scatter(tensors[0], DEVICES))
+        flow.comm.local.broadcast(tensors[1], DEVICES)
 
     for _ in range(5):
         work()

@@ -34,9 +34,9 @@ def bad() -> flow.Tensor:
     [
         lambda x: x.to("accel:1"),
         lambda x: flow.ones(4, device="accel:1").copy_(x),
-        lambda x: flow.comm.broadcast(x, ["accel:0", "accel:1"])[1],
-        lambda x: flow.comm.all_gather([x, flow.ones(4, device="accel:1")])[1],
-        lambda x: flow.comm.all_reduce([x, flow.ones(4, device="accel:1")], op="prod")[1],
+        lambda x: flow.comm.local.broadcast(x, ["accel:0", "accel:1"])[1],
+        lambda x: flow.comm.local.all_gather([x, flow.ones(4, device="accel:1")])[1],
+        lambda x: flow.comm.local.all_reduce([x, flow.ones(4, device="accel:1")], op="prod")[1],
         lambda x: x.to("accel:1").to("accel:0").to("accel:1"),
     ],
     ids=["to", "copy_", "broadcast", "all_gather", "all_reduce", "there and back"],
@@ -80,13 +80,13 @@ def test_indexing_raises_the_error_of_earlier_work() -> None:
 @pytest.mark.parametrize(
     ("name", "call"),
     [
-        ("comm.all_reduce", lambda xs: flow.comm.all_reduce(xs, op="prod")),
-        ("comm.all_reduce", lambda xs: flow.comm.all_reduce_(xs, op="prod")),
-        ("comm.reduce_scatter", lambda xs: flow.comm.reduce_scatter(xs, op="prod")),
-        ("comm.reduce", lambda xs: [flow.comm.reduce(xs, op="prod")]),
-        ("comm.gather", lambda xs: [flow.comm.gather(xs, dim=1)]),
-        ("comm.all_gather", lambda xs: flow.comm.all_gather(xs, dim=1)),
-        ("comm.all_to_all", lambda xs: flow.comm.all_to_all(xs, concat_dim=1)),
+        ("comm.local.all_reduce", lambda xs: flow.comm.local.all_reduce(xs, op="prod")),
+        ("comm.local.all_reduce", lambda xs: flow.comm.local.all_reduce_(xs, op="prod")),
+        ("comm.local.reduce_scatter", lambda xs: flow.comm.local.reduce_scatter(xs, op="prod")),
+        ("comm.local.reduce", lambda xs: [flow.comm.local.reduce(xs, op="prod")]),
+        ("comm.local.gather", lambda xs: [flow.comm.local.gather(xs, dim=1)]),
+        ("comm.local.all_gather", lambda xs: flow.comm.local.all_gather(xs, dim=1)),
+        ("comm.local.all_to_all", lambda xs: flow.comm.local.all_to_all(xs, concat_dim=1)),
     ],
 )
 def test_a_collective_names_itself_in_errors(name: str, call: Callable[[list[flow.Tensor]], list[flow.Tensor]]) -> None:

@@ -243,7 +243,7 @@ calls = {
     "bring": lambda: other.to("accel:0"), "synchronize": lambda: flow.synchronize("accel"),
     "index": lambda: x[x > 0], "copy": lambda: other.copy_(x), "name": lambda: flow.device("accel").hardware,
     "write": lambda: x.add_(1), "data": lambda: flow.tensor([1.0], device="accel:0"),
-    "default": lambda: flow.set_default_device("accel:0"), "reduce": lambda: flow.comm.all_reduce([x, other]),
+    "default": lambda: flow.set_default_device("accel:0"), "reduce": lambda: flow.comm.local.all_reduce([x, other]),
 }
 for name, call in calls.items():
     for _ in range(2):
@@ -322,7 +322,7 @@ WAITS = [
     "flow.tensor([1.0], device='accel')", "flow.from_numpy(numpy.ones(1)).to('accel')", "flow.ones(1).to('accel')",
     "flow.synchronize('accel')",
     "flow.empty(1 << 16, device='accel').numel() and flow.empty_cache('accel')",
-    "flow.comm.scatter(flow.ones(2), ['cpu', 'accel'])",
+    "flow.comm.local.scatter(flow.ones(2), ['cpu', 'accel'])",
 ]  # fmt: skip
 
 

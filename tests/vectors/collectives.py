@@ -1,4 +1,4 @@
-"""The oracles of the collectives of `comm`, over lists of tensors."""
+"""The oracles of the collectives of `comm.local`, over lists of tensors."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ test('a copy passes the error to the destination device, once', () => {
   const moves = [
     (x) => x.to('accel:1'),
     (x) => flow.ones([4], {device: 'accel:1'}).copy_(x),
-    (x) => flow.comm.broadcast(x, ['accel:0', 'accel:1'])[1],
+    (x) => flow.comm.local.broadcast(x, ['accel:0', 'accel:1'])[1],
   ];
   for (const move of moves) {
     const moved = move(bad()).mul(2);
@@ -62,8 +62,8 @@ test('an error that indexing throws names the operator that failed', () => {
 test('the error of a collective operator names it', () => {
   const ranks = () => [0, 1].map((rank) => flow.ones([4, 4], {device: `accel:${rank}`}));
   const calls = [
-    ['comm.allReduce', (tensors) => flow.comm.allReduce(tensors, {op: 'prod'})],
-    ['comm.gather', (tensors) => [flow.comm.gather(tensors, {dim: 1})]],
+    ['comm.local.allReduce', (tensors) => flow.comm.local.allReduce(tensors, {op: 'prod'})],
+    ['comm.local.gather', (tensors) => [flow.comm.local.gather(tensors, {dim: 1})]],
   ];
   for (const [name, call] of calls) {
     const tensors = ranks();

@@ -196,7 +196,7 @@ test('a device that is lost', () => {
       synchronize: () => flow.synchronize('accel'), synchronizeAsync: () => flow.synchronizeAsync('accel'),
       index: () => x.at(x.gt(0)), set: () => x.set(0, 1), copy: () => other.copy_(x), write: () => x.add_(1),
       name: () => flow.device('accel').hardware, tensor: () => flow.tensor([1], {device: 'accel:0'}),
-      default: () => flow.setDefaultDevice('accel:0'), reduce: () => flow.comm.allReduce([x, other]),
+      default: () => flow.setDefaultDevice('accel:0'), reduce: () => flow.comm.local.allReduce([x, other]),
     };
     const answers = [];
     for (const [name, call] of Object.entries(calls)) {

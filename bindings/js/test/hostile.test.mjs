@@ -59,7 +59,7 @@ async function call(seed, forms) {
   }
 }
 
-/** Returns a public function by its dotted name: flow.comm.reduce for 'comm.reduce'. */
+/** Returns a public function by its dotted name: flow.comm.local.reduce for 'comm.local.reduce'. */
 const functionOf = (path) => path.split('.').reduce((owner, part) => owner[part], flow);
 
 for (const [number, record] of table.functions.entries()) {

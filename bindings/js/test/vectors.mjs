@@ -20,7 +20,7 @@ const records = new Map(table.functions.map((record) => [record.name, record]));
 /** Returns the record of a function in the generated table. */
 export const recordOf = (name) => records.get(camel(name));
 
-/** Returns a public function by its dotted name: flow.comm.reduce for 'comm.reduce'. */
+/** Returns a public function by its dotted name: flow.comm.local.reduce for 'comm.local.reduce'. */
 export const functionOf = (dotted) => dotted.split('.').reduce((owner, part) => owner[part], flow);
 
 /** The default device outside of these tests. */

@@ -33,7 +33,7 @@ const PROMISES = [
   'x.data()', "x.castAsync('float16').then((half) => half.data())", "x.toDeviceAsync('cpu')",
   "x.toDeviceAsync('accel:1')", "flow.ones([1]).toDeviceAsync('accel')", "flow.synchronizeAsync('accel')",
   'x.addAsync(1)', 'x.nonzeroAsync()',
-  "flow.catAsync([x, x])", "flow.comm.scatterAsync(flow.ones([2]), ['cpu', 'accel'])",
+  "flow.catAsync([x, x])", "flow.comm.local.scatterAsync(flow.ones([2]), ['cpu', 'accel'])",
 ];
 
 for (const promise of PROMISES) {
@@ -78,7 +78,7 @@ const CALLS = [
   'x.add_(1)', 'x.set(0, 2)', 'flow.ones([1]).copy_(x)', "x.to('cpu')", "x.to('accel:1').item()",
   "flow.tensor([1], {device: 'accel'})", "flow.ones([1]).to('accel')", "flow.synchronize('accel')",
   "flow.empty([2 ** 16], {device: 'accel'}).dispose(); flow.emptyCache('accel')",
-  "flow.comm.scatter(flow.ones([2]), ['cpu', 'accel'])",
+  "flow.comm.local.scatter(flow.ones([2]), ['cpu', 'accel'])",
 ];
 
 for (const call of CALLS) {

@@ -28,7 +28,7 @@ class DeferredErrorsTest < OneFlowTest
     moves = [
       ->(x) { x.to("accel:1") },
       ->(x) { OneFlow.ones(4, device: "accel:1").copy!(x) },
-      ->(x) { OneFlow::Comm.broadcast(x, DEVICES)[1] }
+      ->(x) { OneFlow::Comm::Local.broadcast(x, DEVICES)[1] }
     ]
     moves.each do |move|
       moved = move.call(bad) * 2
@@ -51,8 +51,8 @@ class DeferredErrorsTest < OneFlowTest
 
   def test_the_error_of_a_collective_names_the_collective
     calls = {
-      "Comm.all_reduce" => ->(tensors) { OneFlow::Comm.all_reduce(tensors, op: "prod") },
-      "Comm.gather" => ->(tensors) { [OneFlow::Comm.gather(tensors, dim: 1)] }
+      "Comm::Local.all_reduce" => ->(tensors) { OneFlow::Comm::Local.all_reduce(tensors, op: "prod") },
+      "Comm::Local.gather" => ->(tensors) { [OneFlow::Comm::Local.gather(tensors, dim: 1)] }
     }
     calls.each do |name, call|
       tensors = DEVICES.map { |device| OneFlow.ones([4, 4], device:) }

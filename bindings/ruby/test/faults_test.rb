@@ -205,7 +205,7 @@ class FaultsTest < OneFlowTest
         copy: -> { other.copy!(x) }, write: -> { x.add!(1) }, name: -> { OneFlow.device("accel").hardware },
         tensor: -> { OneFlow.tensor([1.0], device: "accel:0") }, default: -> { OneFlow.default_device = "accel:0" },
         binary: -> { OneFlow.from_binary("abcd", dtype: :float32, device: "accel") },
-        reduce: -> { OneFlow::Comm.all_reduce([x, other]) }, marshal: -> { Marshal.dump(x) }
+        reduce: -> { OneFlow::Comm::Local.all_reduce([x, other]) }, marshal: -> { Marshal.dump(x) }
       }
       calls.to_a.product([1, 2]) do |(name, call), _|
         call.call

@@ -34,7 +34,7 @@ class HostileTest < OneFlowTest
 
   def test_functions
     random = Random.new(1)
-    [OneFlow, OneFlow::Comm].each do |owner|
+    [OneFlow, OneFlow::Comm::Local].each do |owner|
       (owner.singleton_methods(false) - SETTINGS).each do |name|
         ROUNDS.times do
           arguments = things.sample(random.rand(4), random:)

@@ -8,7 +8,7 @@ module Vectors
 
   private
 
-  # Calls a function by its full name: OneFlow::Comm.reduce for "comm.reduce".
+  # Calls a function by its full name: OneFlow::Comm::Local.reduce for "comm.local.reduce".
   def on_module(name, **arguments)
     *spaces, name = name.split(".")
     modules = spaces.map { |space| MODULES.fetch(space, space.capitalize) }

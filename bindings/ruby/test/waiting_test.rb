@@ -18,7 +18,7 @@ class WaitingTest < OneFlowTest
     "OneFlow.ones(1).copy!(x)", "x.to('cpu')", "x.to('accel:1')[0].item", "OneFlow.tensor([1.0], device: 'accel')",
     "OneFlow.tensor(x, device: 'cpu')", "OneFlow.tensor(x, dtype: :float16).to_a",
     "OneFlow.from_binary('abcd', dtype: :float32, device: 'accel')", "OneFlow.ones(1).to('accel')",
-    "OneFlow.synchronize('accel')", "OneFlow::Comm.scatter(OneFlow.ones(2), %w[cpu accel])",
+    "OneFlow.synchronize('accel')", "OneFlow::Comm::Local.scatter(OneFlow.ones(2), %w[cpu accel])",
     "(Thread.new { OneFlow.empty(1 << 16, device: 'accel') && nil }.join && GC.start) || OneFlow.empty_cache('accel')"
   ].freeze
 

@@ -42,7 +42,7 @@ def functions(entry: PythonFunction) -> list[Declaration]:
 
 
 def in_place_functions(entry: PythonFunction) -> list[Declaration]:
-    """Returns the declarations of an in-place function such as flow.comm.all_reduce_."""
+    """Returns the declarations of an in-place function such as flow.comm.local.all_reduce_."""
     text = f"Writes the results of `{entry.name}` to the tensors, and returns them."
     overloads = [op for op in entry.in_place_overloads if not op.receiver]
     return _declarations(_variants(f"{entry.name}_", op, op.signature.arguments, False, [text]) for op in overloads)

@@ -90,7 +90,7 @@ class PythonFunction:
         )
 
     def _full(self, name: str | None) -> str | None:
-        """Returns a name with that of the module: `comm.all_reduce`."""
+        """Returns a name with that of the module: `comm.local.all_reduce`."""
         return f"{self.module}.{name}" if name and self.module else name
 
 

@@ -26,7 +26,7 @@ class RubyFunction:
 
     function: Function
     name: str  # "add", without the namespace
-    name_space: str | None  # "Comm"
+    name_space: str | None  # "Comm::Local"
     method: str | None
     operator: str | None
     in_place: str | None
@@ -46,7 +46,7 @@ class RubyFunction:
         return ", ".join((f"{{{function}}}", *map(string, forms)))
 
     def _full(self, name: str | None) -> str | None:
-        """Returns a name with that of the module: `Comm.all_reduce`."""
+        """Returns a name with that of the module: `Comm::Local.all_reduce`."""
         return f"{self.name_space}.{name}" if name and self.name_space else name
 
     @property
@@ -86,7 +86,7 @@ def method_types(entry: RubyFunction) -> list[MethodType]:
 
 
 def in_place_function_types(entry: RubyFunction) -> list[MethodType]:
-    """Returns the method types of an in-place function such as OneFlow::Comm.all_reduce!."""
+    """Returns the method types of an in-place function such as OneFlow::Comm::Local.all_reduce!."""
     overloads = [op for op in entry.function.overloads if op.replaced]
     return [each for op in overloads for each in _types(op, op.signature.arguments, False)]
 

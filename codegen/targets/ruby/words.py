@@ -62,7 +62,7 @@ def module_name(space: str) -> str:
 
 
 def qualified(name: str) -> str:
-    """Returns the name with its module: OneFlow.sum for "sum", OneFlow::Comm.reduce for "Comm.reduce"."""
+    """Returns the name with its module: OneFlow.sum for "sum", OneFlow::Comm::Local.reduce for "Comm::Local.reduce"."""
     return f"OneFlow{'::' if '.' in name else '.'}{name}"
 
 

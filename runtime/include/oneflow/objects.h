@@ -203,7 +203,7 @@ typedef struct of_overload {
 
 /* A function in a language: the overloads that share a name, in the order in which a call tries them. */
 typedef struct of_public_function {
-  const char* name;          /* which error texts begin with: "comm.all_reduce" */
+  const char* name;          /* which error texts begin with: "comm.local.all_reduce" */
   const char* in_place_name; /* that of the in-place form; NULL: there is none */
   const of_overload* overloads;
   int32_t overload_count;

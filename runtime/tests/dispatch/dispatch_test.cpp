@@ -15,7 +15,7 @@ namespace oneflow {
 namespace {
 
 constinit const OperatorName kAdd("add");
-constinit const OperatorName kAllReduce("comm.all_reduce");
+constinit const OperatorName kAllReduce("comm.local.all_reduce");
 constinit const OperatorName kContiguous("contiguous");
 constinit const OperatorName kCopy("copy");
 constinit const OperatorName kCumsum("cumsum");
@@ -299,7 +299,7 @@ TEST(Lists, AreInferredWithoutData) {
   const of_device devices[] = {kHost, kHost};
   const of_value arguments[] = {to_value(a), of_value{OF_VALUE_DEVICE_LIST, 2, {.devices = devices}}};
   of_value result{};
-  ASSERT_EQ(of_infer(of_op_find("comm.scatter"), arguments, 2, &result, 1), OF_OK);
+  ASSERT_EQ(of_infer(of_op_find("comm.local.scatter"), arguments, 2, &result, 1), OF_OK);
   ASSERT_EQ(result.count, 2);
   EXPECT_EQ(to_tensor(result.as.tensors[0])->sizes(), (Shape{3, 3}));
   EXPECT_EQ(to_tensor(result.as.tensors[1])->sizes(), (Shape{2, 3}));
@@ -308,7 +308,8 @@ TEST(Lists, AreInferredWithoutData) {
 
   const List thrice = {handle(a), handle(a), handle(a)};
   const of_value several[] = {thrice.value()};
-  for (const char* name : {"comm.all_reduce", "comm.all_gather", "comm.reduce_scatter", "comm.all_to_all"}) {
+  for (const char* name :
+       {"comm.local.all_reduce", "comm.local.all_gather", "comm.local.reduce_scatter", "comm.local.all_to_all"}) {
     ASSERT_EQ(of_infer(of_op_find(name), several, 1, &result, 1), OF_OK) << name;
     EXPECT_EQ(result.count, 3) << name;
     of_value_release(&result);
@@ -330,26 +331,26 @@ TEST(Lists, ResultsAreWrittenToAGivenList) {
   EXPECT_EQ(values(*b), (Values{11, 22}));
   EXPECT_EQ(values(*a), (Values{1, 2}));
 
-  EXPECT_EQ(write_to({handle(a)}), "comm.all_reduce: the list to write to must have 2 tensors, got 1");
+  EXPECT_EQ(write_to({handle(a)}), "comm.local.all_reduce: the list to write to must have 2 tensors, got 1");
   EXPECT_EQ(write_to({handle(a), nullptr}),
-            "comm.all_reduce: the result must be absent or a list of tensors to write to");
+            "comm.local.all_reduce: the result must be absent or a list of tensors to write to");
   EXPECT_EQ(call_into_result(kAllReduce, *a, arguments[0]).text,
-            "comm.all_reduce: the result must be absent or a list of tensors to write to");
+            "comm.local.all_reduce: the result must be absent or a list of tensors to write to");
   EXPECT_EQ(write_to({handle(wide), handle(narrow)}),
-            "comm.all_reduce: result of type float32 cannot be stored in int32");
-  EXPECT_EQ(write_to({handle(a), handle(a)}), "comm.all_reduce: the tensors to write to must not share memory");
+            "comm.local.all_reduce: result of type float32 cannot be stored in int32");
+  EXPECT_EQ(write_to({handle(a), handle(a)}), "comm.local.all_reduce: the tensors to write to must not share memory");
   EXPECT_EQ(values(*a), (Values{1, 2}));
   EXPECT_EQ(fail_of(kAdd, a, arguments[0]).status, OF_TYPE_MISMATCH);
 }
 
 TEST(Lists, OfDevicesAreChecked) {
   const TensorRef a = make_tensor({1}, {1});
-  const OperatorName broadcast("comm.broadcast");
+  const OperatorName broadcast("comm.local.broadcast");
   const of_device missing[] = {{120, 3}};
   EXPECT_EQ(fail_of(broadcast, a, of_value{OF_VALUE_DEVICE_LIST, 1, {.devices = missing}}).status, OF_DEVICE_ERROR);
   EXPECT_EQ(fail_of(broadcast, a, of_value{OF_VALUE_DEVICE_LIST, -1, {}}).status, OF_INVALID_ARGUMENT);
   EXPECT_EQ(fail_of(broadcast, a, of_value{OF_VALUE_DEVICE_LIST, 3, {}}).status, OF_INVALID_ARGUMENT);
-  EXPECT_EQ(fail_of(broadcast, a, 3).text, "comm.broadcast: devices must be device[], got int");
+  EXPECT_EQ(fail_of(broadcast, a, 3).text, "comm.local.broadcast: devices must be device[], got int");
   const of_value arguments[] = {to_value(a), to_value(kHost)};  // a single device in place of a list
   of_value result{};
   ASSERT_EQ(of_call(to_handle(&*broadcast), arguments, 2, &result, 1), OF_OK);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "dispatch/dispatch.h"
-#include "parallel/workers.h"
+#include "parallel/local/workers.h"
 #include "tests/support/own_thread_state.h"
 #include "tests/support/test_tensors.h"
 

@@ -178,15 +178,15 @@ TEST(CppHeader, ListsOfTensorsAreVectors) {
   const uint64_t before = live_tensors();
   {
     const flow::Tensor x = flow::tensor({1.0, 2.0, 3.0});
-    const std::vector<flow::Tensor> parts = flow::comm_scatter(x, {"cpu", "cpu:0"});
+    const std::vector<flow::Tensor> parts = flow::comm_local_scatter(x, {"cpu", "cpu:0"});
     ASSERT_EQ(parts.size(), 2u);
     EXPECT_EQ(floats(parts[0]), (Floats{1, 2}));
-    EXPECT_EQ(floats(flow::comm_gather(parts)), (Floats{1, 2, 3}));
+    EXPECT_EQ(floats(flow::comm_local_gather(parts)), (Floats{1, 2, 3}));
     flow::Tensor y = flow::tensor({4.0, 5.0, 6.0});
-    flow::comm_all_reduce_({x, y}, "max");
+    flow::comm_local_all_reduce_({x, y}, "max");
     EXPECT_EQ(floats(x), (Floats{4, 5, 6}));
-    EXPECT_EQ(text_of<flow::InvalidArgument>([&] { flow::comm_broadcast(x, std::vector<flow::Device>()); }),
-              "comm.broadcast: devices must not be empty");
+    EXPECT_EQ(text_of<flow::InvalidArgument>([&] { flow::comm_local_broadcast(x, std::vector<flow::Device>()); }),
+              "comm.local.broadcast: devices must not be empty");
   }
   EXPECT_EQ(live_tensors(), before);
 }

@@ -10,7 +10,7 @@ namespace oneflow::python {
 
 struct FunctionRecord {
   of_public_function function;
-  const char* module;    // "" or the namespace, "comm"
+  const char* module;    // "" or the namespace, "comm.local"
   const char* name;      // within the module
   const char* in_place;  // name of the in-place form, which is a method if the function has one; NULL: none
   bool is_method;

@@ -20,7 +20,8 @@ VALUE call_function(const Function& function, int count, VALUE* values, VALUE re
 // Calls receiver.add!(...), which writes the result to the receiver and returns the receiver.
 VALUE call_in_place(const Function& function, int count, VALUE* values, VALUE receiver);
 
-// Calls OneFlow::Comm.all_reduce!(tensors), which writes the results to the tensors and returns an Array of them.
+// Calls OneFlow::Comm::Local.all_reduce!(tensors), which writes the results to the tensors and returns an Array of
+// them.
 VALUE call_on_list(const Function& function, int count, VALUE* values);
 
 }  // namespace oneflow::ruby

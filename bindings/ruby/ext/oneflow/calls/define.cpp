@@ -23,7 +23,8 @@ VALUE coerce(VALUE self, VALUE other) {
   return rb_assoc_new(weak, self);
 }
 
-// Returns the module that a namespace stands for, defining it if necessary: OneFlow::Comm for "Comm", OneFlow for NULL.
+// Returns the module that a namespace stands for, defining it if necessary: OneFlow::Comm::Local for "Comm::Local",
+// OneFlow for NULL.
 VALUE owner_of(VALUE module, const char* name_space) {
   if (!name_space) return module;
   VALUE names = rb_str_split(rb_str_new_cstr(name_space), "::");

@@ -10,9 +10,9 @@ namespace oneflow::ruby {
 
 struct Function {
   of_public_function function;
-  const char* name_space = nullptr;   // "Comm" for OneFlow::Comm, NULL for OneFlow itself
+  const char* name_space = nullptr;   // "Comm::Local" for OneFlow::Comm::Local, NULL for OneFlow itself
   const char* name = nullptr;         // NULL: a hand-written function
-  const char* record_name = nullptr;  // "comm.all_reduce": the name in texts of the runtime, or NULL
+  const char* record_name = nullptr;  // "comm.local.all_reduce": the name in texts of the runtime, or NULL
   const char* method = nullptr;       // the method of Tensor, or NULL
   const char* operator_ = nullptr;    // the Ruby operator, such as "+", or NULL
   const char* in_place = nullptr;     // the in-place form, such as "add!", or NULL

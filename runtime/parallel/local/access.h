@@ -1,6 +1,6 @@
 // Access to the memory of other devices, and the order of work on several devices.
-#ifndef ONEFLOW_PARALLEL_ACCESS_H_
-#define ONEFLOW_PARALLEL_ACCESS_H_
+#ifndef ONEFLOW_PARALLEL_LOCAL_ACCESS_H_
+#define ONEFLOW_PARALLEL_LOCAL_ACCESS_H_
 
 #include <span>
 
@@ -28,4 +28,4 @@ void join_streams(std::span<const of_device> devices);
 
 }  // namespace oneflow::collective
 
-#endif  // ONEFLOW_PARALLEL_ACCESS_H_
+#endif  // ONEFLOW_PARALLEL_LOCAL_ACCESS_H_

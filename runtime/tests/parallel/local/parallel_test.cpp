@@ -7,10 +7,10 @@
 #include <stdexcept>
 
 #include "ops/parts.h"
-#include "parallel/access.h"
-#include "parallel/merge.h"
-#include "parallel/ranks.h"
-#include "parallel/workers.h"
+#include "parallel/local/access.h"
+#include "parallel/local/merge.h"
+#include "parallel/local/ranks.h"
+#include "parallel/local/workers.h"
 #include "tests/support/test_tensors.h"
 
 namespace oneflow::collective {
@@ -57,7 +57,7 @@ of_status reduce_in_place(const std::vector<TensorRef>& tensors) {
   for (const TensorRef& each : tensors) handles.push_back(to_handle(each.get()));
   of_value list{OF_VALUE_TENSOR_LIST, static_cast<int32_t>(handles.size()), {.tensors = handles.data()}};
   const of_value arguments[] = {list};
-  return of_call(of_op_find("comm.all_reduce"), arguments, 1, &list, 1);
+  return of_call(of_op_find("comm.local.all_reduce"), arguments, 1, &list, 1);
 }
 
 TEST(Merge, SeveralThreadsMergeAllPieces) {
@@ -75,7 +75,7 @@ TEST(Merge, FailureStopsAllThreadsAndFreesTheirMemory) {
   const uint64_t live = Tensor::live_count();
   ASSERT_EQ(of_set_option("fallback_is_error", 1), OF_OK);
   EXPECT_EQ(reduce_in_place(tensors), OF_UNSUPPORTED);
-  EXPECT_EQ(std::string(of_last_error()).rfind("comm.all_reduce: far:0 has no kernel for float32", 0), 0u)
+  EXPECT_EQ(std::string(of_last_error()).rfind("comm.local.all_reduce: far:0 has no kernel for float32", 0), 0u)
       << of_last_error();
   ASSERT_EQ(of_set_option("fallback_is_error", 0), OF_OK);
   EXPECT_EQ(Tensor::live_count(), live);

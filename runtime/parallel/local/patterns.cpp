@@ -1,11 +1,11 @@
-#include "parallel/patterns.h"
+#include "parallel/local/patterns.h"
 
 #include "device/device.h"
 #include "dispatch/arguments.h"
 #include "dispatch/dispatch.h"
-#include "parallel/access.h"
-#include "parallel/merge.h"
-#include "parallel/ranks.h"
+#include "parallel/local/access.h"
+#include "parallel/local/merge.h"
+#include "parallel/local/ranks.h"
 #include "tensor/overlap.h"
 
 namespace oneflow::collective {

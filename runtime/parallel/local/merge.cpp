@@ -1,4 +1,4 @@
-#include "parallel/merge.h"
+#include "parallel/local/merge.h"
 
 #include <algorithm>
 #include <atomic>
@@ -9,9 +9,9 @@
 #include "device/device.h"
 #include "device/options.h"
 #include "dispatch/dispatch.h"
-#include "parallel/access.h"
-#include "parallel/ranks.h"
-#include "parallel/workers.h"
+#include "parallel/local/access.h"
+#include "parallel/local/ranks.h"
+#include "parallel/local/workers.h"
 
 namespace oneflow::collective {
 

@@ -1,7 +1,7 @@
 // The patterns that records of kind `collective` name: they infer shapes, allocate the results on their devices, and
 // copy or merge the tensors of the ranks.
-#ifndef ONEFLOW_PARALLEL_PATTERNS_H_
-#define ONEFLOW_PARALLEL_PATTERNS_H_
+#ifndef ONEFLOW_PARALLEL_LOCAL_PATTERNS_H_
+#define ONEFLOW_PARALLEL_LOCAL_PATTERNS_H_
 
 #include <span>
 
@@ -35,4 +35,4 @@ void all_to_all(Call& call);
 
 }  // namespace oneflow::collective
 
-#endif  // ONEFLOW_PARALLEL_PATTERNS_H_
+#endif  // ONEFLOW_PARALLEL_LOCAL_PATTERNS_H_

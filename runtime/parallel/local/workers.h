@@ -1,6 +1,6 @@
 // Host threads for devices that work synchronously on the calling thread.
-#ifndef ONEFLOW_PARALLEL_WORKERS_H_
-#define ONEFLOW_PARALLEL_WORKERS_H_
+#ifndef ONEFLOW_PARALLEL_LOCAL_WORKERS_H_
+#define ONEFLOW_PARALLEL_LOCAL_WORKERS_H_
 
 #include <cstdint>
 #include <functional>
@@ -13,4 +13,4 @@ void run_on_threads(int threads, const std::function<void()>& work);
 
 }  // namespace oneflow::collective
 
-#endif  // ONEFLOW_PARALLEL_WORKERS_H_
+#endif  // ONEFLOW_PARALLEL_LOCAL_WORKERS_H_

@@ -1,6 +1,6 @@
 // The tensors of the ranks: checks, and flat views of their parts.
-#ifndef ONEFLOW_PARALLEL_RANKS_H_
-#define ONEFLOW_PARALLEL_RANKS_H_
+#ifndef ONEFLOW_PARALLEL_LOCAL_RANKS_H_
+#define ONEFLOW_PARALLEL_LOCAL_RANKS_H_
 
 #include <vector>
 
@@ -23,4 +23,4 @@ TensorRef flat(const Tensor& tensor, Part part);
 
 }  // namespace oneflow::collective
 
-#endif  // ONEFLOW_PARALLEL_RANKS_H_
+#endif  // ONEFLOW_PARALLEL_LOCAL_RANKS_H_

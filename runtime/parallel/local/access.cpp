@@ -1,4 +1,4 @@
-#include "parallel/access.h"
+#include "parallel/local/access.h"
 
 #include <algorithm>
 #include <vector>

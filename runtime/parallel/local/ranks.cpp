@@ -1,4 +1,4 @@
-#include "parallel/ranks.h"
+#include "parallel/local/ranks.h"
 
 namespace oneflow::collective {
 

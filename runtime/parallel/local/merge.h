@@ -1,6 +1,6 @@
 // Elementwise merging of tensors on several devices.
-#ifndef ONEFLOW_PARALLEL_MERGE_H_
-#define ONEFLOW_PARALLEL_MERGE_H_
+#ifndef ONEFLOW_PARALLEL_LOCAL_MERGE_H_
+#define ONEFLOW_PARALLEL_LOCAL_MERGE_H_
 
 #include <vector>
 
@@ -29,4 +29,4 @@ void run_jobs(const MergeOperators& operators, const std::vector<Job>& jobs);
 
 }  // namespace oneflow::collective
 
-#endif  // ONEFLOW_PARALLEL_MERGE_H_
+#endif  // ONEFLOW_PARALLEL_LOCAL_MERGE_H_

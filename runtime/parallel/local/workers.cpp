@@ -1,4 +1,4 @@
-#include "parallel/workers.h"
+#include "parallel/local/workers.h"
 
 #include <exception>
 #include <mutex>
