@@ -352,7 +352,7 @@ def compose(text: str, file: str, report: Report) -> list[Field]:
 
 def _root(text: str) -> yaml.Node | None:
     """Parses a string that holds one YAML document; returns None if it is empty."""
-    if re.search(r"(^|[\s\[{,])&\w", text) or _may_be_deep(text):
+    if re.search(r"(^|[\s\[{,])&[\w-]", text) or _may_be_deep(text):
         _check_events(text)
     loader = _Loader(text)
     try:
@@ -372,11 +372,23 @@ def _may_be_deep(text: str) -> bool:
 
 
 def _check_events(text: str) -> None:
-    """Raises MarkedYAMLError for anchors, which could make a tree infinite, and for too deep a tree for recursion."""
+    """Raises MarkedYAMLError for too deep a tree for recursion, and for aliases in values that have aliases themselves.
+
+    Those could make a tree infinite, or much larger than its text.
+    """
     depth = 0
+    anchored: int | None = None  # the depth around the outermost value with an anchor that is open
     for event in yaml.parse(text, _Loader):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        wrong = "anchors are not allowed" if getattr(event, "anchor", None) else ""
-        if wrong or depth > _DEEPEST:
-            wrong = wrong or "nested too deeply"
+        if isinstance(event, yaml.CollectionStartEvent):
+            if event.anchor and anchored is None:
+                anchored = depth
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+            if depth == anchored:
+                anchored = None
+        wrong = "nested too deeply" if depth > _DEEPEST else ""
+        if isinstance(event, yaml.AliasEvent) and anchored is not None:
+            wrong = "a value with an anchor must not have an alias in it"
+        if wrong:
             raise yaml.MarkedYAMLError(None, None, wrong, event.start_mark)  # type: ignore[arg-type]

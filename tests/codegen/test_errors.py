@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codegen.dtypes import DTypeSet
 from codegen.errors import DefinitionError
 from codegen.load import load, load_text
 
@@ -336,11 +337,24 @@ def test_recursive_composites() -> None:
 def test_invalid_yaml_and_utf8(tmp_path: Path) -> None:
     assert problems(GOOD.replace("Half", "H\0lf")) == ["x.yaml:3:13: not YAML: character 0x0000 is not allowed"]
     assert problems(GOOD.replace("[0.5]", "[" * 100_000)) == ["x.yaml:9:110: not YAML: nested too deeply"]
-    assert problems(GOOD.replace("[0.5]", "&a [*a]")) == ["x.yaml:9:14: not YAML: anchors are not allowed"]
+    says = "not YAML: a value with an anchor must not have an alias in it"
+    assert problems(GOOD.replace("[0.5]", "&a [*a]")) == [f"x.yaml:9:18: {says}"]
+    assert problems(GOOD.replace("[0.5]", "&-a [*-a]")) == [f"x.yaml:9:19: {says}"]
+    assert problems(GOOD.replace("[0.5]", "[&a [0.5], &b [[*a], *a]]")) == [f"x.yaml:9:30: {says}"]
+    assert problems(GOOD.replace("[0.5]", "*a")) == ["x.yaml:9:14: not YAML: found undefined alias"]
     path = tmp_path / "x.yaml"
     path.write_bytes(b"- op: \xff\n")
     with pytest.raises(DefinitionError, match=r"x\.yaml:1:1: not UTF-8 at byte 6"):
         load([path], tmp_path)
+
+
+def test_mistakes_in_a_shared_value_are_reported_once() -> None:
+    dtype = "{accepts: floating, result: same}"
+    one, two = GOOD.replace(dtype, f"&floats {dtype}"), GOOD.replace("halve", "other").replace(dtype, "*floats")
+    assert [op.dtype.accepts for op in load_text(one + two).ops] == [{"": DTypeSet.FLOATING}] * 2
+    assert problems(one.replace("floating", "flaoting") + two) == [
+        "x.yaml:5:28: unknown dtype set 'flaoting'; did you mean 'floating'?"
+    ]
 
 
 def test_expression_that_is_too_deep() -> None:
