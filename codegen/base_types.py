@@ -91,11 +91,16 @@ DEVICE = BaseType("device", "device", "devices", "kDevice", "DEVICE", (str,), in
 GENERATOR = BaseType(
     "Generator", "generator", "generators", "kGenerator", "OBJECT", meaning="the default generator if omitted"
 )
+# Which processes take part. C and the runtime see its text.
+GROUP = BaseType(
+    "Group", "group", "groups", "kGroup", "GROUP", (str,), STR, takes=(), meaning="all ranks of the job if omitted"
+)
 
 # All types, by their words in signatures.
 BASE_TYPES: Mapping[str, BaseType] = {
     base.word: base
     for base in (
-        INT, FLOAT, BOOL, TRUE, FALSE, STR, DIM, SIZE, PAIR, INTS, DTYPE, DEVICE, GENERATOR, NUMBER, OPERAND, TENSOR,
+        INT, FLOAT, BOOL, TRUE, FALSE, STR, DIM, SIZE, PAIR, INTS, DTYPE, DEVICE, GENERATOR, GROUP, NUMBER, OPERAND,
+        TENSOR,
     )
 }  # fmt: skip

@@ -101,7 +101,7 @@ class FunctionTable:
         if name not in self._types:
             if type_.is_nested and not item:
                 item = self._define(Type(base_types.INT), "INT", self.words.item_word(Type(base_types.INT)))
-            label = string("Generator" if kind == "OBJECT" else None)
+            label = string(type_.base.word if kind in ("OBJECT", "GROUP") else None)
             row = (
                 f"OF_TYPE_{kind}",
                 boolean(type_.optional),

@@ -384,6 +384,11 @@ class Kind(ABC):
         """Yields the formulas that define the results, each with the matched value that it applies to, if any."""
         yield from ()
 
+    @property
+    def needs_others(self) -> bool:
+        """Returns whether a call waits for another process, so that no example shows one."""
+        return False
+
     def meanings(self, op: Op, argument: Argument) -> Iterator[str]:
         """Yields what the kind says about the values of an argument, for the manual."""
         yield from ()

@@ -24,6 +24,7 @@ INDICES = Type(base_types.TENSOR, is_list=True, optional_members=True)
 INTEGER, INTEGERS = Type(base_types.INT), Type(base_types.INT, is_list=True)
 BOOL, REAL, TEXT = Type(base_types.BOOL), Type(base_types.FLOAT), Type(base_types.STR)
 NUMBER, DTYPE, DEVICE = Type(base_types.NUMBER), Type(base_types.DTYPE), Type(base_types.DEVICE)
+GROUP = Type(base_types.STR, optional=True)
 DIMS = Type(base_types.DIM, is_list=True, optional=True)  # an integer, a list, or null for all dimensions
 
 # Functions in all programs, defined in runtime/ops/program_functions.h.
@@ -65,6 +66,7 @@ PROGRAM: Mapping[str, ProgramFunction] = {
     "can_repeat": ProgramFunction((INDICES,), BOOL),  # whether indices may select an element twice, as masks do not
     "largest_below": ProgramFunction((REAL, DTYPE), REAL),  # the largest number of a floating-point type below a number
     "fits": ProgramFunction((INTEGER, DTYPE), BOOL),  # whether a dtype has this value
+    "group_size": ProgramFunction((GROUP,), INTEGER),  # the number of processes
     # The element of a tensor that has one; they wait for the device.
     "integer": ProgramFunction((TENSOR,), INTEGER),
     "truth": ProgramFunction((TENSOR,), BOOL),

@@ -286,6 +286,8 @@ def _as(node: Node, wanted: Type, scope: Scope) -> Node:
         return value
     if wanted == DIMS and found.is_integer:
         return value
+    if wanted.optional and _matches(replace(found, optional=False), wanted):
+        return value
     if not _matches(found, wanted):
         raise TextError(f"expected {wanted}, got {found}", node.at)
     return value

@@ -26,39 +26,119 @@ _ONE, _LIST = Type(base_types.TENSOR), Type(base_types.TENSOR, is_list=True)
 
 @dataclass(frozen=True)
 class Pattern:
-    """A function of runtime/parallel/local/patterns.h: its argument, its result and the cost."""
+    """A function of the runtime: its argument, its result and the cost."""
 
+    function: str
     takes: Type
     gives: Type
     shape: str  # of the result
-    bytes: str  # transferred between devices, for n ranks with tensors of `size` bytes
+    bytes: str  # transferred between devices or processes, for n ranks with tensors of `size` bytes
     merges: bool = False
     keeps_shapes: bool = False  # whether result i has the shape of tensor i
+    is_transfer: bool = False  # whether it is one side of a transfer between two ranks
+
+    @property
+    def between_processes(self) -> bool:
+        """Returns whether each rank is a process, which passes one tensor, rather than a device of this process."""
+        return self.takes == self.gives == _ONE
+
+    @property
+    def header(self) -> str:
+        """Returns the header that declares the function."""
+        return f"parallel/{'processes' if self.between_processes else 'local'}/patterns.h"
 
 
 PATTERNS: Mapping[str, Pattern] = {
-    "broadcast": Pattern(_ONE, _LIST, "that of `input`, for each device", "size x (n - 1)"),
-    "scatter": Pattern(_ONE, _LIST, "that of `input`, with the size of `dim` divided among the devices", "size"),
-    "gather": Pattern(_LIST, _ONE, "that of the tensors, with the sum of their sizes along `dim`", "size x (n - 1)"),
-    "all_gather": Pattern(
+    "local.broadcast": Pattern(
+        "collective::broadcast", _ONE, _LIST, "that of `input`, for each device", "size x (n - 1)"
+    ),
+    "local.scatter": Pattern(
+        "collective::scatter", _ONE, _LIST, "that of `input`, with the size of `dim` divided among the devices", "size"
+    ),
+    "local.gather": Pattern(
+        "collective::gather",
+        _LIST,
+        _ONE,
+        "that of the tensors, with the sum of their sizes along `dim`",
+        "size x (n - 1)",
+    ),
+    "local.all_gather": Pattern(
+        "collective::all_gather",
         _LIST,
         _LIST,
         "that of the tensors, with the sum of their sizes along `dim`, for each rank",
         "size x n x (n - 1)",
     ),
-    "reduce": Pattern(_LIST, _ONE, "the common shape of the tensors", "size x (n - 1)", True),
-    "all_reduce": Pattern(
-        _LIST, _LIST, "the common shape of the tensors, for each rank", "2 x size x (n - 1)", True, True
+    "local.reduce": Pattern(
+        "collective::reduce", _LIST, _ONE, "the common shape of the tensors", "size x (n - 1)", True
     ),
-    "reduce_scatter": Pattern(
-        _LIST, _LIST, "that of the tensors, with the size of `dim` divided among the ranks", "size x (n - 1)", True
+    "local.all_reduce": Pattern(
+        "collective::all_reduce",
+        _LIST,
+        _LIST,
+        "the common shape of the tensors, for each rank",
+        "2 x size x (n - 1)",
+        True,
+        True,
     ),
-    "all_to_all": Pattern(
+    "local.reduce_scatter": Pattern(
+        "collective::reduce_scatter",
+        _LIST,
+        _LIST,
+        "that of the tensors, with the size of `dim` divided among the ranks",
+        "size x (n - 1)",
+        True,
+    ),
+    "local.all_to_all": Pattern(
+        "collective::all_to_all",
         _LIST,
         _LIST,
         "that of the tensors, split along `split_dim` and concatenated along `concat_dim`",
         "size x (n - 1)",
     ),
+    "all_reduce": Pattern(
+        "processes::all_reduce", _ONE, _ONE, "that of `input`", "2 x size x (n - 1) / n for each rank", True, True
+    ),
+    "all_gather": Pattern(
+        "processes::all_gather",
+        _ONE,
+        _ONE,
+        "that of `input`, with the sum of the sizes of all ranks along `dim`",
+        "size x (n - 1) for each rank",
+    ),
+    "reduce_scatter": Pattern(
+        "processes::reduce_scatter",
+        _ONE,
+        _ONE,
+        "that of `input`, with the size of `dim` divided among the ranks",
+        "size x (n - 1) / n for each rank",
+        True,
+    ),
+    "all_to_all": Pattern(
+        "processes::all_to_all",
+        _ONE,
+        _ONE,
+        "that of `input`, split along `split_dim` and concatenated along `concat_dim`",
+        "size x (n - 1) / n for each rank",
+    ),
+    "broadcast": Pattern("processes::broadcast", _ONE, _ONE, "that of `input`", "size x (n - 1)"),
+    "reduce": Pattern("processes::reduce", _ONE, _ONE, "that of `input`", "size x (n - 1)", True),
+    "gather": Pattern(
+        "processes::gather",
+        _ONE,
+        _ONE,
+        "that of `input`, with the sum of the sizes of all ranks along `dim` on `root`, with 0 on the others",
+        "size x (n - 1)",
+    ),
+    "scatter": Pattern(
+        "processes::scatter",
+        _ONE,
+        _ONE,
+        "that of `input` on `root`, with the size of `dim` divided among the ranks",
+        "size x (n - 1) / n",
+    ),
+    "send": Pattern("processes::send", _ONE, _ONE, "that of `input`", "size", is_transfer=True),
+    "recv": Pattern("processes::receive", _ONE, _ONE, "that of `like`", "size", is_transfer=True),
 }
 
 
@@ -132,6 +212,10 @@ class Collective(Kind):
                     report.add(op.location, f"merge '{value}': {unknown('operator', name, functions)}")
 
     @property
+    def needs_others(self) -> bool:
+        return PATTERNS[self.pattern].is_transfer
+
+    @property
     def matched(self) -> str | None:
         return self.match
 
@@ -152,8 +236,9 @@ class Collective(Kind):
             yield Fact(f"{self.match} {value}", f"{merge.by} in the order of the ranks{then}{only}")
         yield Fact("shape", self.shape_text(op))
         merging = ", and the operators that merge tensors" * pattern.merges
-        yield Fact("kernels", f"none of its own: copies between devices{merging}")
-        yield Fact("cost", f"{pattern.bytes} bytes between devices")
+        places = "processes" if pattern.between_processes else "devices"
+        yield Fact("kernels", f"none of its own: copies between {places}{merging}")
+        yield Fact("cost", f"{pattern.bytes} bytes between {places}")
 
     def dimensions(self, op: Op) -> DimensionRule:
         moved = [a.name for a in op.signature.arguments if a.type.base is base_types.DIM]
@@ -170,12 +255,13 @@ class Collective(Kind):
                 for merge in self.merges.values()
             ),
         )
+        pattern = PATTERNS[self.pattern]
         return RuntimeRule(
-            f"collective::{self.pattern}",
-            ("parallel/local/patterns.h",),
+            pattern.function,
+            (pattern.header,),
             "CollectiveRule",
             {"merges": merges} if merges.rows else {},
-            schema={"spans_devices": True},
+            schema={"between_processes": True} if pattern.between_processes else {"spans_devices": True},
         )
 
     def replaced(self, op: Op) -> Argument | None:

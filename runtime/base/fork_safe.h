@@ -19,6 +19,8 @@ namespace oneflow {
 enum class LockLevel {
   kDiscovery,
   kObjects,
+  kJobs,
+  kGroups,
   kSessions,
   kProfile,
   kGradients,

@@ -151,6 +151,7 @@ class Checker {
         fits = value.kind == OF_VALUE_BOOL && value.as.boolean == (argument.type == ArgumentType::kTrue);
         break;
       case ArgumentType::kString:
+      case ArgumentType::kGroup:
         fits = value.kind == OF_VALUE_STRING;
         if (fits) check_pointer(argument, value.as.string, value.count);
         break;

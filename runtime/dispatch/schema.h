@@ -36,6 +36,7 @@ enum class ArgumentType : int8_t {
   kDType,
   kDevice,
   kGenerator,
+  kGroup,  // a text that names ranks
 };
 
 // The real dtypes that an argument accepts. Those with floating-point dtypes also accept complex ones, if the operator
@@ -150,6 +151,7 @@ struct Schema {
   bool is_data_dependent = false;  // whether the shapes of the results depend on data
   bool has_boxes = false;          // whether a part of the result can be computed; see of_call_box()
   bool spans_devices = false;      // whether the tensors of a call may be on any devices, one per rank
+  bool between_processes = false;  // whether the other tensors of a call are those of other processes
   const void* rule = nullptr;      // what the record says about the kind, in a struct of the kind: see rule_of()
   void (*run)(Call&);              // the function of the kind, or of the operator alone
   // Adds the links of a call for inference whose first result has the given sizes: see dispatch/dimension_map.h.

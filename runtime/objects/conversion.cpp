@@ -1,4 +1,6 @@
 // Converts single values.
+#include <oneflow/processes.h>
+
 #include <cstring>
 
 #include "objects/binder.h"
@@ -20,6 +22,12 @@ bool is_number(const of_data& found) {
          found.kind == OF_DATA_FLOAT;
 }
 bool is_text(const of_data& found) { return found.kind == OF_DATA_TEXT || found.kind == OF_DATA_BAD_TEXT; }
+
+// Groups live for ever, and their texts, too.
+of_data text_of_group(of_group group) {
+  const char* const text = of_group_text(group);
+  return {OF_DATA_TEXT, static_cast<uint32_t>(std::strlen(text)), {.text = text}, {}, nullptr};
+}
 
 }  // namespace
 
@@ -137,6 +145,11 @@ of_data Binder::convert(const std::string& name, const of_type& type, of_native 
       break;
     case OF_TYPE_OBJECT:
       if (is_disposed(found, type.name)) return refuse_disposed(name, type);
+      break;
+    case OF_TYPE_GROUP:
+      if (is_text(found)) return convert_string(name, found, value);
+      if (found.kind == OF_DATA_OBJECT && std::strcmp(found.of.object->name, type.name) == 0)
+        return text_of_group(static_cast<of_group>(found.as.object));
       break;
     case OF_TYPE_ITEMS:
       return found.kind == OF_DATA_LIST ? convert_list(name, type, found, value)

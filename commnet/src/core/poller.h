@@ -5,10 +5,7 @@
 #include <poll.h>
 #include <sys/epoll.h>
 
-#include <algorithm>
-#include <cerrno>
 #include <chrono>
-#include <climits>
 #include <span>
 
 #include "core/descriptor.h"
@@ -45,16 +42,11 @@ class Poller {
 
   // Waits until one is ready, for at most some time. Returns those that are.
   std::span<epoll_event> wait(std::span<epoll_event> events, std::chrono::nanoseconds longest) const noexcept {
-    using std::chrono::duration_cast, std::chrono::seconds, std::chrono::milliseconds;
+    using std::chrono::duration_cast, std::chrono::seconds;
+    // epoll_wait() rounds to milliseconds, and epoll_pwait2() needs Linux 5.11.
     const timespec time{duration_cast<seconds>(longest).count(), static_cast<long>((longest % seconds(1)).count())};
-    const int most = static_cast<int>(events.size());
-    int count = epoll_pwait2(number(), events.data(), most, &time, nullptr);
-    if (count < 0 && errno == ENOSYS) {
-      // Linux before 5.11 has milliseconds only. It waits longer rather than not at all.
-      const int64_t rounded = std::min<int64_t>(duration_cast<milliseconds>(longest).count() + 1, INT_MAX);
-      count = epoll_wait(number(), events.data(), most, static_cast<int>(rounded));
-    }
-    return events.first(count > 0 ? static_cast<size_t>(count) : 0);
+    pollfd any{number(), POLLIN, 0};
+    return ppoll(&any, 1, &time, nullptr) > 0 ? ready(events) : events.first(0);
   }
 
  private:

@@ -1,7 +1,6 @@
 #include "parallel/local/patterns.h"
 
 #include "device/device.h"
-#include "dispatch/arguments.h"
 #include "dispatch/dispatch.h"
 #include "parallel/local/access.h"
 #include "parallel/local/merge.h"
@@ -73,14 +72,9 @@ Concatenation concatenate(const Tensors& tensors, int64_t dim) {
 // Returns the operators that merge the tensors of the ranks, for the value of the matched attribute. Throws DTypeError
 // or ShapeError if they cannot be merged.
 MergeOperators operators_of(const Call& call, const Tensors& tensors) {
-  const Merge& merge = rule_of<CollectiveRule>(call.schema()).merges[static_cast<size_t>(match_variant(call))];
-  const of_dtype dtype = tensors[0]->dtype();
-  const int attribute = call.schema().match.argument;
-  if (!accepts(merge.accepts, dtype))
-    fail(OF_DTYPE_ERROR, "tensors[0] must be %s for %s '%s', got %s", dtype_set_words(merge.accepts),
-         call.schema().arguments[attribute].name, std::string(call.string(attribute)).c_str(), dtype_name(dtype));
+  const MergeOperators operators = merge_operators(call, "tensors[0]", tensors[0]->dtype());
   check_same_shape(tensors);
-  return {call.name, &*OperatorName(merge.by), merge.then ? &*OperatorName(merge.then) : nullptr};
+  return operators;
 }
 
 // Returns a part of each tensor as a vector.

@@ -3,24 +3,7 @@
 #ifndef ONEFLOW_PARALLEL_LOCAL_PATTERNS_H_
 #define ONEFLOW_PARALLEL_LOCAL_PATTERNS_H_
 
-#include <span>
-
-#include "dispatch/call.h"
-
-namespace oneflow {
-
-// How a collective merges the tensors of several ranks.
-struct Merge {
-  const char* by;    // the operator that merges two tensors
-  const char* then;  // an operator that is applied to the merged tensor and the number of ranks; null: none
-  DTypeSet accepts;
-};
-
-struct CollectiveRule {
-  std::span<const Merge> merges = {};  // in the order of the matched values
-};
-
-}  // namespace oneflow
+#include "parallel/collective_rule.h"
 
 namespace oneflow::collective {
 

@@ -1,0 +1,179 @@
+#include "parallel/processes/algorithms.h"
+
+#include <algorithm>
+
+#include "device/device.h"
+#include "ops/parts.h"
+#include "parallel/local/ranks.h"
+
+namespace oneflow::processes {
+
+namespace {
+
+using collective::flat;
+using collective::Job;
+using collective::MergeOperators;
+
+// The size of the pieces of which parts are sent: a rank merges one while others are under way.
+constexpr int64_t kPieceBytes = 1 << 20;
+// The most memory for the pieces that a rank receives at a time.
+constexpr int64_t kScratchBytes = 16 << 20;
+
+int64_t piece_elements(const Operation& operation, int64_t element_bytes) {
+  const int64_t others = std::max<int64_t>(1, int64_t{operation.size()} - 1);
+  return std::max<int64_t>(1, std::min(kPieceBytes, kScratchBytes / others) / element_bytes);
+}
+
+void send_part(Operation& operation, uint32_t to, const Tensor& part) {
+  operation.send(to, part, part.data(), static_cast<size_t>(part.bytes()), part.count());
+}
+
+// Returns the bytes of a message as a vector, without a copy.
+TensorRef over(const Message& message, of_dtype dtype, int64_t count) {
+  Ref<Buffer> buffer = Buffer::adopt(kHost, message.bytes.get(), message.count, false);
+  return Tensor::over(Storage::create(std::move(buffer)), dtype, Shape{count}, Shape{1}, 0);
+}
+
+// Receives a vector of `count` elements: in the message, which must outlive it, or in memory that it allocates.
+struct Received {
+  Message message;
+  TensorRef vector;
+};
+Received receive_vector(Operation& operation, Message message, of_dtype dtype, int64_t count) {
+  const auto bytes = static_cast<size_t>(count * dtype_size(dtype));
+  if (message.envelope.kind == MessageKind::kData && message.count == bytes && count > 0) {
+    TensorRef vector = over(message, dtype, count);
+    return {std::move(message), std::move(vector)};
+  }
+  TensorRef vector = Tensor::allocate(Shape{count}, dtype, kHost);
+  operation.take(message, *vector, vector->mutable_data(), bytes);
+  return {std::move(message), std::move(vector)};
+}
+
+}  // namespace
+
+Task exchange_and_merge(Operation& operation, const Tensors& parts, const TensorRef& target,
+                        const MergeOperators& operators) {
+  const uint32_t size = operation.size(), own = operation.position();
+  const of_dtype dtype = target->dtype();
+  const int64_t most = piece_elements(operation, target->element_bytes());
+  for (uint32_t step = 1; step < size; ++step) {
+    const uint32_t to = (own + step) % size;
+    const Tensor& part = *parts[to];
+    for (int64_t start = 0; start == 0 || start < part.count(); start += most)
+      send_part(operation, to, *flat(part, {start, std::min(most, part.count() - start)}));
+  }
+  for (int64_t start = 0; start == 0 || start < target->count(); start += most) {
+    const Part piece{start, std::min(most, target->count() - start)};
+    std::vector<Received> received(size);
+    for (uint32_t from = 0; from < size; ++from) {
+      if (from == own) continue;
+      Message message = co_await operation.receive(from);
+      received[from] = receive_vector(operation, std::move(message), dtype, piece.size);
+    }
+    co_await operation.fetched();
+    Job job{kHost, {}, {flat(*target, piece)}};
+    for (uint32_t from = 0; from < size; ++from)
+      job.sources.push_back(from == own ? flat(*parts[own], piece) : received[from].vector);
+    collective::run_jobs(operators, {job});
+  }
+  co_await operation.sent();
+}
+
+Task merge_of_all(Operation& operation, const TensorRef& input, const TensorRef& target,
+                  const MergeOperators& operators) {
+  const uint32_t size = operation.size(), own = operation.position();
+  for (uint32_t step = 1; step < size; ++step) send_part(operation, (own + step) % size, *input);
+  std::vector<Received> received(size);
+  for (uint32_t from = 0; from < size; ++from) {
+    if (from == own) continue;
+    Message message = co_await operation.receive(from);
+    received[from] = receive_vector(operation, std::move(message), input->dtype(), input->count());
+  }
+  co_await operation.fetched();
+  co_await operation.sent();
+  Job job{kHost, {}, {target}};
+  for (uint32_t from = 0; from < size; ++from)
+    job.sources.push_back(from == own ? input : received[from].vector);
+  collective::run_jobs(operators, {job});
+}
+
+Task exchange(Operation& operation, const Tensors& parts, const Shape& like, int dim, Tensors& received) {
+  const uint32_t size = operation.size(), own = operation.position();
+  for (uint32_t step = 1; step < size; ++step) {
+    const uint32_t to = (own + step) % size;
+    const Tensor& part = *parts[to];
+    operation.send(to, part, part.data(), static_cast<size_t>(part.bytes()), part.size(dim));
+  }
+  received.resize(size);
+  received[own] = parts[own];
+  for (uint32_t step = 1; step < size; ++step) {
+    const uint32_t from = (own + size - step) % size;
+    const Message message = co_await operation.receive(from);
+    Shape sizes = like;
+    sizes[dim] = message.envelope.extent;
+    received[from] = Tensor::allocate(sizes, parts[own]->dtype(), kHost);
+    operation.take(message, *received[from], received[from]->mutable_data(),
+                   static_cast<size_t>(received[from]->bytes()));
+  }
+  co_await operation.fetched();
+  co_await operation.sent();
+}
+
+Task exchange_numbers(Operation& operation, int64_t own, std::vector<int64_t>& numbers) {
+  const uint32_t size = operation.size();
+  numbers.assign(size, own);
+  for (uint32_t to = 0; to < size; ++to)
+    if (to != operation.position()) operation.notify(to, own);
+  for (uint32_t from = 0; from < size; ++from) {
+    if (from == operation.position()) continue;
+    const Message message = co_await operation.receive(from);
+    numbers[from] = message.envelope.extent;
+  }
+}
+
+Task receive_whole(Operation& operation, uint32_t from, const TensorRef& target) {
+  const Message message = co_await operation.receive(from);
+  operation.take(message, *target, target->mutable_data(), static_cast<size_t>(target->bytes()));
+  co_await operation.fetched();
+}
+
+Task send_whole(Operation& operation, uint32_t to, const TensorRef& source) {
+  send_part(operation, to, *source);
+  co_await operation.sent();
+}
+
+Task broadcast_by_tree(Operation& operation, uint32_t root, const TensorRef& tensor) {
+  const uint32_t size = operation.size();
+  // Positions are counted from the root: rank r gets it from r without its highest bit.
+  const uint32_t own = (operation.position() + size - root) % size;
+  uint32_t bit = 1;
+  while (bit <= own) bit *= 2;
+  if (own > 0) co_await receive_whole(operation, (own - bit / 2 + root) % size, tensor);
+  for (; own + bit < size; bit *= 2) send_part(operation, (own + bit + root) % size, *tensor);
+  co_await operation.sent();
+}
+
+Task share_parts(Operation& operation, const TensorRef& whole) {
+  const uint32_t size = operation.size(), own = operation.position();
+  const int64_t most = piece_elements(operation, whole->element_bytes());
+  const auto part_of = [&](uint32_t rank) { return even_part(whole->count(), rank, size); };
+  const Part sent = part_of(own);
+  for (int64_t start = 0; start == 0 || start < sent.size; start += most)
+    for (uint32_t step = 1; step < size; ++step)
+      send_part(operation, (own + step) % size,
+                *flat(*whole, {sent.start + start, std::min(most, sent.size - start)}));
+  for (uint32_t step = 1; step < size; ++step) {
+    const uint32_t from = (own + size - step) % size;
+    const Part part = part_of(from);
+    for (int64_t start = 0; start == 0 || start < part.size; start += most) {
+      const Message message = co_await operation.receive(from);
+      const TensorRef piece = flat(*whole, {part.start + start, std::min(most, part.size - start)});
+      operation.take(message, *whole, piece->mutable_data(), static_cast<size_t>(piece->bytes()));
+    }
+  }
+  co_await operation.fetched();
+  co_await operation.sent();
+}
+
+}  // namespace oneflow::processes

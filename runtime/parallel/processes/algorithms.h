@@ -1,0 +1,42 @@
+// What operations between processes do, over sends and receives: written once for all communicators. Tensors are
+// contiguous, and in memory of the host.
+#ifndef ONEFLOW_PARALLEL_PROCESSES_ALGORITHMS_H_
+#define ONEFLOW_PARALLEL_PROCESSES_ALGORITHMS_H_
+
+#include <vector>
+
+#include "parallel/local/merge.h"
+#include "parallel/processes/operation.h"
+
+namespace oneflow::processes {
+
+using Tensors = std::vector<TensorRef>;
+
+// Sends part r to rank r, and merges the parts for the own rank into `target`, in the order of the ranks.
+Task exchange_and_merge(Operation& operation, const Tensors& parts, const TensorRef& target,
+                        const collective::MergeOperators& operators);
+
+// Sends a whole tensor to all, and merges those of all into `target`.
+Task merge_of_all(Operation& operation, const TensorRef& input, const TensorRef& target,
+                  const collective::MergeOperators& operators);
+
+// Sends each rank r the tensor parts[r], with its size along a dimension, and receives one from each: received[r], which
+// has the sizes `like` but for that dimension. The own part is not copied.
+Task exchange(Operation& operation, const Tensors& parts, const Shape& like, int dim, Tensors& received);
+
+// Tells all ranks a number, and gets theirs.
+Task exchange_numbers(Operation& operation, int64_t own, std::vector<int64_t>& numbers);
+
+// Receives all of a tensor from a rank, or sends it.
+Task receive_whole(Operation& operation, uint32_t from, const TensorRef& target);
+Task send_whole(Operation& operation, uint32_t to, const TensorRef& source);
+
+// Sends what the root has to all, from rank to rank.
+Task broadcast_by_tree(Operation& operation, uint32_t root, const TensorRef& tensor);
+
+// Sends the parts of a vector that each rank has merged to all others.
+Task share_parts(Operation& operation, const TensorRef& whole);
+
+}  // namespace oneflow::processes
+
+#endif  // ONEFLOW_PARALLEL_PROCESSES_ALGORITHMS_H_

@@ -1,0 +1,486 @@
+#include "parallel/processes/engine.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/interrupt.h"
+
+namespace oneflow::processes {
+
+namespace {
+
+// For how long a thread that waits looks for messages before it sleeps.
+constexpr Clock::duration kSpin = std::chrono::microseconds(60);
+// How often it looks between two looks at the clock.
+constexpr unsigned kLooks = 32;
+// How long a thread sleeps at most: it then looks for interrupts, and whether a deadline is over.
+constexpr Clock::duration kNap = std::chrono::milliseconds(50);
+// The nap where the communicator has no descriptor.
+constexpr Clock::duration kShortestNap = std::chrono::microseconds(50), kLongestNap = std::chrono::milliseconds(1);
+// After a thread has waited, the thread of the engine leaves the work to the next one that waits, for so long.
+constexpr Clock::duration kHoldOff = std::chrono::milliseconds(2);
+// The most bytes of messages that a rank has not taken. Further ones are offered, for which the operation waits.
+constexpr uint64_t kMostUnacknowledged = 2 << 20;
+// How many bytes are taken before their sender is told.
+constexpr uint64_t kCredit = 256 << 10;
+// How many completed calls of a lane are known by their text.
+constexpr size_t kCompleted = 8;
+// How long a rank waits for what another one says that it calls.
+constexpr Clock::duration kDisputeTime = std::chrono::seconds(5);
+
+constexpr const char* kLeft = "the job was left";
+
+// The text of the last failure of a communicator.
+thread_local std::string communicator_error;
+
+void check(of_status status) {
+  if (status != OF_OK) throw Error(status, communicator_error);
+}
+
+}  // namespace
+
+of_status Engine::take_error(of_status status, const char* text) {
+  communicator_error = text;
+  return status;
+}
+
+Engine::Engine(const of_communicator_table& table, of_communicator_options options, Clock::duration timeout)
+    : table_(table), rank_(options.rank), size_(options.size), timeout_(timeout), others_(options.size) {
+  options.struct_size = sizeof options;
+  options.context = this;
+  options.fail = take_error;
+  options.arrived = [](void* self, uint32_t rank, const void* data, size_t size) {
+    static_cast<Engine*>(self)->arrived(rank, data, size);
+  };
+  options.ended = [](void* self, void* transfer, of_status status, const char* text) {
+    static_cast<Engine*>(self)->ended(*static_cast<Transfer*>(transfer), status, text);
+  };
+  options.lost = [](void* self, uint32_t rank, const char* text) { static_cast<Engine*>(self)->lost(rank, text); };
+  wake_descriptor_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (wake_descriptor_ < 0) fail(OF_COMMUNICATION_ERROR, "eventfd: %s", std::strerror(errno));
+  const of_status status = table_.open(&options, &self_);
+  if (status != OF_OK) {
+    ::close(wake_descriptor_);
+    check(status);
+  }
+  if (!table_.is_bound_to_thread(self_)) thread_ = std::thread([this] { run_thread(); });
+}
+
+Engine::~Engine() { close(); }
+
+void Engine::close() {
+  {
+    Lock lock(mutex_);
+    if (is_closing_.exchange(true)) return;
+    rest_.notify_one();
+    changed_.notify_all();
+    wake();
+    changed_.wait(lock, [&] { return !is_worked_; });
+  }
+  if (thread_.joinable()) thread_.join();
+  take_submitted();
+  for (auto& [number, lane] : lanes_)
+    while (!lane.operations.empty()) finish(*lane.operations.front(), Error(OF_COMMUNICATION_ERROR, kLeft));
+  table_.close(self_);
+  ::close(wake_descriptor_);
+}
+
+// ---------------------------------------------------------------- waiting and working
+
+void Engine::wake() {
+  const uint64_t one = 1;
+  [[maybe_unused]] const ssize_t written = write(wake_descriptor_, &one, sizeof one);
+}
+
+void Engine::submit(Ref<Operation> operation) {
+  const Lock lock(mutex_);
+  if (is_closing_) fail(OF_COMMUNICATION_ERROR, kLeft);
+  submitted_.push_back(std::move(operation));
+  has_submitted_ = true;
+  if (asleep_ > 0) wake();
+}
+
+void Engine::start(Ref<Operation> operation) {
+  submit(std::move(operation));
+  rest_.notify_one();
+}
+
+bool Engine::set_on_done(Operation& operation, std::function<void()> function) {
+  const Lock lock(mutex_);
+  if (operation.state == Operation::State::kDone) return false;
+  operation.on_done = std::move(function);
+  return true;
+}
+
+void Engine::wait(Operation& operation) {
+  Lock lock(mutex_);
+  if (worker_ == std::this_thread::get_id())
+    fail(OF_INVALID_ARGUMENT, "a function that is called during a collective must not wait for another one");
+  while (operation.state != Operation::State::kDone) {
+    throw_if_interrupted();
+    if (is_closing_) fail(OF_COMMUNICATION_ERROR, kLeft);
+    if (is_worked_) {
+      ++waiting_;
+      changed_.wait_for(lock, kNap);
+      --waiting_;
+      continue;
+    }
+    is_worked_ = true;
+    worker_ = std::this_thread::get_id();
+    lock.unlock();
+    work(&operation);
+    lock.lock();
+    last_wait_ = Clock::now();
+    leave_work();
+  }
+  if (operation.failure) throw *operation.failure;
+}
+
+void Engine::leave_work() {
+  is_worked_ = false;
+  worker_ = {};
+  if (waiting_ > 0 || is_closing_) changed_.notify_all();
+}
+
+// Works until an operation is done or the thread is interrupted; without one, while there is work and no thread waits.
+void Engine::work(const Operation* awaited) {
+  Clock::time_point idle_since{};
+  Clock::duration nap = kShortestNap;
+  for (unsigned looks = 0;;) {
+    if (is_closing_ || (awaited ? awaited->state == Operation::State::kDone : waiting_ > 0)) return;
+    if (work_once()) {
+      looks = 0;
+      nap = kShortestNap;
+      continue;
+    }
+    if (++looks % kLooks != 0) continue;
+    const Clock::time_point now = Clock::now();
+    if (looks == kLooks) idle_since = now;
+    if (now - idle_since < kSpin) {
+      sched_yield();  // who would send may want the processor
+      continue;
+    }
+    check_deadlines(now);
+    if (!awaited || is_interrupted()) return;
+    sleep(table_.descriptor(self_) < 0 ? std::exchange(nap, std::min(nap * 2, kLongestNap)) : kNap);
+  }
+}
+
+bool Engine::work_once() {
+  bool did = false;
+  if (has_submitted_.load(std::memory_order_acquire)) {
+    take_submitted();
+    did = true;
+  }
+  while (!idle_lanes_.empty()) {
+    const uint64_t number = idle_lanes_.back();
+    idle_lanes_.pop_back();
+    begin_next(lanes_[number]);
+    did = true;
+  }
+  did |= table_.progress(self_);
+  while (!failed_.empty()) {
+    const auto [operation, error] = std::move(failed_.back());
+    failed_.pop_back();
+    if (operation->state == Operation::State::kRunning) abort(*operation, error);
+    did = true;
+  }
+  while (!ready_.empty()) {
+    const Ref<Operation> operation = std::move(ready_.back());
+    ready_.pop_back();
+    if (operation->is_ready()) run(*operation, &Operation::resume);
+    did = true;
+  }
+  return did;
+}
+
+// Sleeps until there is work, but not for longer than a duration.
+void Engine::sleep(Clock::duration longest) {
+  pollfd descriptors[] = {{wake_descriptor_, POLLIN, 0}, {table_.descriptor(self_), POLLIN, 0}};
+  ++asleep_;
+  // Who submits an operation either sees that the worker sleeps, or is seen here.
+  if (!has_submitted_) {
+    const auto time = std::chrono::duration_cast<std::chrono::nanoseconds>(longest).count();
+    const timespec timeout = {time / 1'000'000'000, time % 1'000'000'000};
+    ppoll(descriptors, descriptors[1].fd < 0 ? 1 : 2, &timeout, nullptr);
+  }
+  --asleep_;
+  uint64_t count = 0;
+  [[maybe_unused]] const ssize_t got = read(wake_descriptor_, &count, sizeof count);
+}
+
+void Engine::run_thread() {
+  Lock lock(mutex_);
+  while (!is_closing_) {
+    const bool leaves_it = running_ == 0 && !has_submitted_ && Clock::now() - last_wait_ < kHoldOff;
+    if (is_worked_ || waiting_ > 0 || leaves_it) {
+      rest_.wait_for(lock, is_worked_ ? kNap : kHoldOff);
+      continue;
+    }
+    is_worked_ = true;
+    worker_ = std::this_thread::get_id();
+    lock.unlock();
+    work(nullptr);
+    lock.lock();
+    leave_work();
+    if (is_closing_ || waiting_ > 0) continue;
+    lock.unlock();
+    const bool naps = table_.descriptor(self_) < 0 && running_ > 0;
+    sleep(naps ? kLongestNap : kNap);
+    lock.lock();
+  }
+}
+
+// ---------------------------------------------------------------- operations
+
+void Engine::take_submitted() {
+  std::vector<Ref<Operation>> taken;
+  {
+    const Lock lock(mutex_);
+    taken.swap(submitted_);
+    has_submitted_ = false;
+  }
+  for (Ref<Operation>& each : taken) {
+    const uint64_t number = each->lane;
+    Lane& lane = lanes_[number];
+    lane.operations.push_back(std::move(each));
+    ++running_;
+    if (lane.operations.size() == 1) idle_lanes_.push_back(number);
+  }
+}
+
+void Engine::begin_next(Lane& lane) {
+  if (lane.operations.empty() || lane.operations.front()->state != Operation::State::kQueued) return;
+  Operation& operation = *lane.operations.front();
+  operation.sequence = lane.next++;
+  operation.state = Operation::State::kRunning;
+  operation.deadline = Clock::now() + timeout_;
+  begun_.push_back(&operation);
+  if (!lane.out_of_step.empty()) return finish(operation, Error(OF_COMMUNICATION_ERROR, lane.out_of_step));
+  const Ref<Operation> kept = lane.operations.front();
+  if (const auto early = lane.early.extract(operation.sequence))
+    for (Message& each : early.mapped())
+      if (operation.state == Operation::State::kRunning) deliver(operation, std::move(each));
+  if (operation.state == Operation::State::kRunning && !operation.is_disputed) run(operation, &Operation::start);
+}
+
+// Runs a part of an operation's body.
+void Engine::run(Operation& operation, void (Operation::*part)()) {
+  const Ref<Operation> kept = Ref<Operation>::share(&operation);
+  try {
+    (operation.*part)();
+    if (operation.is_complete()) finish(operation, {});
+  } catch (const Error& error) {
+    abort(operation, error);
+  } catch (const std::exception& error) {
+    abort(operation, Error(OF_OUT_OF_MEMORY, error.what()));
+  }
+}
+
+void Engine::finish(Operation& operation, std::optional<Error> failure) {
+  Lane& lane = lanes_[operation.lane];
+  operation.stop();
+  std::erase(begun_, &operation);
+  if (!failure) {
+    lane.completed.push_back({operation.sequence, operation.described});
+    if (lane.completed.size() > kCompleted) lane.completed.pop_front();
+  }
+  const Ref<Operation> kept = std::move(lane.operations.front());
+  lane.operations.pop_front();
+  --running_;
+  idle_lanes_.push_back(operation.lane);
+  std::function<void()> on_done;
+  {
+    const Lock lock(mutex_);
+    operation.failure = std::move(failure);
+    operation.state = Operation::State::kDone;
+    on_done = std::move(operation.on_done);
+  }
+  if (waiting_ > 0) changed_.notify_all();
+  if (on_done) on_done();
+}
+
+// Ends an operation that has failed here, and tells the other ranks.
+void Engine::abort(Operation& operation, const Error& error) {
+  tell(operation, MessageKind::kAbort, error.text());
+  finish(operation, error);
+}
+
+void Engine::tell(const Operation& operation, MessageKind kind, const std::string& text) {
+  const Envelope envelope{operation.lane, operation.described.hash(), operation.sequence, kind, 0, text.size()};
+  for (const uint32_t rank : operation.group().ranks()) {
+    if (rank == rank_ || others_[rank].lost) continue;
+    try {
+      post(rank, envelope, text.data(), text.size());
+    } catch (const Error&) {  // it has left, too
+    }
+  }
+}
+
+void Engine::check_deadlines(Clock::time_point now) {
+  for (size_t i = 0; i < begun_.size(); ++i) {
+    Operation& operation = *begun_[i];
+    if (operation.deadline > now) continue;
+    const auto rank = operation.awaited_rank();
+    const auto seconds = std::chrono::duration<double>(timeout_).count();
+    std::string text = operation.is_disputed
+                           ? format_text("another rank calls something else, and does not say what")
+                       : rank ? format_text("rank %u has not taken part within %g seconds", *rank, seconds)
+                              : format_text("not all ranks have taken part within %g seconds", seconds);
+    abort(operation, Error(OF_COMMUNICATION_ERROR, std::move(text)));
+    i = 0;
+  }
+}
+
+void Engine::check_awaited(const Operation& operation) const {
+  const auto rank = operation.awaited_rank();
+  if (rank && others_[*rank].lost)
+    fail(OF_COMMUNICATION_ERROR, "rank %u is lost: %s", *rank, others_[*rank].lost->c_str());
+}
+
+// ---------------------------------------------------------------- messages
+
+void Engine::post(uint32_t rank, const Envelope& envelope, const void* data, size_t size) {
+  Other& other = others_[rank];
+  if (other.lost) fail(OF_COMMUNICATION_ERROR, "rank %u is lost: %s", rank, other.lost->c_str());
+  if (draft_.size() < sizeof envelope + size) draft_.resize(sizeof envelope + size);
+  std::memcpy(draft_.data(), &envelope, sizeof envelope);
+  if (size > 0) std::memcpy(draft_.data() + sizeof envelope, data, size);
+  if (const of_status status = table_.post(self_, rank, draft_.data(), sizeof envelope + size))
+    throw Error(status, "rank " + std::to_string(rank) + ": " + communicator_error);
+  if (envelope.kind == MessageKind::kData) other.unacknowledged += size;
+}
+
+bool Engine::prefers_message(uint32_t rank, size_t size) const {
+  return size < table_.offer_from && others_[rank].unacknowledged + size <= kMostUnacknowledged;
+}
+
+void Engine::offer(Transfer& transfer, const void* data, size_t size, of_communicator_key* key) {
+  check(table_.offer(self_, transfer.rank, data, size, &transfer, key));
+}
+
+void Engine::fetch(Transfer& transfer, const of_communicator_key& key, void* data, size_t size) {
+  check(table_.fetch(self_, transfer.rank, &key, data, size, &transfer));
+}
+
+void Engine::note_taken(const Message& message) {
+  if (message.envelope.kind != MessageKind::kData) return;
+  Other& other = others_[message.rank];
+  other.untold += message.count;
+  if (other.untold < kCredit || other.lost) return;
+  const Envelope credit{message.envelope.lane, 0, 0, MessageKind::kCredit, 0, std::exchange(other.untold, 0)};
+  post(message.rank, credit, nullptr, 0);
+}
+
+void Engine::arrived(uint32_t rank, const void* data, size_t size) {
+  if (size < sizeof(Envelope)) return;
+  Message message{rank, {}, nullptr, size - sizeof(Envelope)};
+  std::memcpy(&message.envelope, data, sizeof(Envelope));
+  const Envelope& envelope = message.envelope;
+  if (envelope.kind == MessageKind::kCredit) {
+    others_[rank].unacknowledged -= std::min(others_[rank].unacknowledged, envelope.size);
+    return;
+  }
+  if (message.count > 0) {
+    message.bytes = std::make_unique_for_overwrite<std::byte[]>(message.count);
+    std::memcpy(message.bytes.get(), static_cast<const std::byte*>(data) + sizeof(Envelope), message.count);
+  }
+  Lane& lane = lanes_[envelope.lane];
+  Operation* const current = lane.operations.empty() ? nullptr : lane.operations.front().get();
+  if (current && current->state == Operation::State::kRunning && current->sequence == envelope.sequence)
+    return deliver(*current, std::move(message));
+  const int32_t ahead = static_cast<int32_t>(envelope.sequence - lane.next);
+  if (ahead >= 0) {
+    lane.early[envelope.sequence].push_back(std::move(message));
+  } else {
+    take_late(lane, message);
+  }
+}
+
+// A message for an operation that is over.
+void Engine::take_late(Lane& lane, const Message& message) {
+  note_taken(message);
+  if (message.envelope.kind != MessageKind::kDispute) return;
+  for (const Completed& each : lane.completed) {
+    if (each.sequence != message.envelope.sequence || each.described.hash() == message.envelope.call) continue;
+    // This rank was content with what it got, the others were not.
+    const std::string own = each.described.text();
+    lane.out_of_step = format_text("the ranks are out of step since call %u: rank %u calls %s, rank %u calls %s",
+                                   each.sequence, message.rank, std::string(message.text()).c_str(), rank_,
+                                   own.c_str());
+    const Envelope answer{message.envelope.lane, each.described.hash(), each.sequence, MessageKind::kPassed, 0,
+                          own.size()};
+    post(message.rank, answer, own.data(), own.size());
+    if (!lane.operations.empty() && lane.operations.front()->state == Operation::State::kRunning)
+      abort(*lane.operations.front(), Error(OF_COMMUNICATION_ERROR, lane.out_of_step));
+    return;
+  }
+}
+
+void Engine::deliver(Operation& operation, Message message) {
+  switch (message.envelope.kind) {
+    case MessageKind::kAbort:
+      note_taken(message);
+      return finish(operation, Error(OF_COMMUNICATION_ERROR, format_text("rank %u has failed: %s", message.rank,
+                                                                         std::string(message.text()).c_str())));
+    case MessageKind::kDispute:
+    case MessageKind::kPassed:
+      return take_dispute(operation, message);
+    default:
+      break;
+  }
+  if (message.envelope.call != operation.described.hash()) {
+    note_taken(message);
+    return dispute(operation);
+  }
+  operation.inbox.push_back(std::move(message));
+  if (operation.is_ready()) ready_.push_back(Ref<Operation>::share(&operation));
+}
+
+// Tells all ranks what this one calls, as another one calls something else.
+void Engine::dispute(Operation& operation) {
+  operation.is_disputed = true;
+  if (std::exchange(operation.has_told, true)) return;
+  operation.deadline = std::min(operation.deadline, Clock::now() + kDisputeTime);
+  tell(operation, MessageKind::kDispute, operation.described.text());
+}
+
+void Engine::take_dispute(Operation& operation, const Message& message) {
+  dispute(operation);
+  if (message.envelope.call == operation.described.hash()) return;  // it finds what this rank does
+  const std::string text = format_text(
+      "the ranks differ at call %u of group %s: rank %u calls %s, rank %u calls %s", operation.sequence,
+      operation.group().text().c_str(), rank_, operation.described.text().c_str(), message.rank,
+      std::string(message.text()).c_str());
+  if (message.envelope.kind == MessageKind::kPassed)
+    lanes_[operation.lane].out_of_step = "the ranks are out of step: " + text;
+  finish(operation, Error(OF_COMMUNICATION_ERROR, text));
+}
+
+void Engine::ended(Transfer& transfer, of_status status, const char* text) {
+  const std::unique_ptr<Transfer> owned(&transfer);
+  Operation* const operation = transfer.operation;
+  if (!operation) return;
+  operation->note_ended(transfer);
+  if (status != OF_OK) {
+    failed_.emplace_back(Ref<Operation>::share(operation),
+                         Error(status, format_text("rank %u: %s", transfer.rank, text ? text : "no text")));
+  } else if (operation->is_ready()) {
+    ready_.push_back(Ref<Operation>::share(operation));
+  }
+}
+
+void Engine::lost(uint32_t rank, const char* text) {
+  others_[rank].lost = text;
+  for (Operation* const each : begun_)
+    if (each->awaited_rank() == rank)
+      failed_.emplace_back(Ref<Operation>::share(each), Error(OF_COMMUNICATION_ERROR,
+                                                              format_text("rank %u is lost: %s", rank, text)));
+}
+
+}  // namespace oneflow::processes

@@ -1,0 +1,158 @@
+#include "parallel/processes/job.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/fork_safe.h"
+#include "parallel/processes/communicators.h"
+
+namespace oneflow::processes {
+
+namespace {
+
+ForkSafe<std::mutex> mutex(LockLevel::kJobs);
+
+// Guarded by `mutex`. Never destroyed: in a forked child, the threads of the engine do not exist.
+struct State {
+  std::shared_ptr<Job> job;
+  pid_t process = 0;  // which has joined it
+  bool was_left = false;
+};
+State& state() {
+  static auto* const found = new State;
+  return *found;
+}
+
+void leave_at_exit() { Job::leave(); }
+
+const Group& group_of_all(uint32_t size) {
+  std::vector<uint32_t> ranks(size);
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return Group::of(std::move(ranks));
+}
+
+of_communicator_options options_of(const Membership& membership, Clock::duration timeout) {
+  of_communicator_options options{};
+  options.rank = membership.rank;
+  options.size = membership.size;
+  options.meeting = membership.meeting.c_str();
+  options.secret = membership.secret.c_str();
+  options.listen = membership.listen.c_str();
+  options.timeout_ms =
+      static_cast<uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count());
+  return options;
+}
+
+void check_process(const State& found) {
+  if (found.job && found.process != getpid())
+    fail(OF_COMMUNICATION_ERROR,
+         "this process was forked from rank %u of a job, and takes no part in it: fork before the job is joined, or "
+         "start processes with spawn()",
+         found.job->rank());
+}
+
+// Requires the lock.
+void set_job(const Membership& membership, Clock::duration timeout) {
+  State& found = state();
+  found.job = std::make_shared<Job>(membership, timeout);
+  found.process = getpid();
+  found.was_left = false;
+  static const bool registered = std::atexit(leave_at_exit) == 0;
+  (void)registered;
+}
+
+}  // namespace
+
+Job::Job(const Membership& membership, Clock::duration timeout)
+    : membership_(membership), world_(group_of_all(membership.size)) {
+  if (membership.size == 1) return;
+  engine_ = std::make_unique<Engine>(find_communicator(membership.communicator), options_of(membership_, timeout),
+                                     timeout);
+  if (membership.folder.empty()) return;
+  barrier(world_);  // all have met
+  if (membership.rank == 0) {
+    std::error_code ignored;
+    std::filesystem::remove_all(membership.folder, ignored);
+  }
+}
+
+std::shared_ptr<Job> Job::current() {
+  const std::lock_guard lock(mutex);
+  State& found = state();
+  check_process(found);
+  if (!found.job) {
+    if (found.was_left) fail(OF_COMMUNICATION_ERROR, "the job was left: init() joins it again");
+    set_job(membership_of_environment().value_or(Membership()), kDefaultTimeout);
+  }
+  return found.job;
+}
+
+void Job::join(const Membership& membership, Clock::duration timeout) {
+  const std::lock_guard lock(mutex);
+  check_process(state());
+  if (state().job) fail(OF_INVALID_ARGUMENT, "the job was joined before: finalize() leaves it");
+  set_job(membership, timeout);
+}
+
+void Job::leave() {
+  std::shared_ptr<Job> job;
+  {
+    const std::lock_guard lock(mutex);
+    State& found = state();
+    if (!found.job || found.process != getpid()) return;
+    job = std::move(found.job);
+    found.was_left = true;
+  }
+  if (job->engine_) job->engine_->close();
+}
+
+bool Job::is_joined() {
+  const std::lock_guard lock(mutex);
+  return state().job && state().process == getpid();
+}
+
+const Group& Job::group(std::string_view text) const {
+  if (text.empty()) return world_;
+  const Group& group = Group::parse(text);
+  for (const uint32_t rank : group.ranks())
+    if (rank >= membership_.size)
+      fail(OF_INVALID_ARGUMENT, "group %s has rank %u, the job has ranks 0 to %u", group.text().c_str(), rank,
+           membership_.size - 1);
+  return group;
+}
+
+uint32_t Job::position_in(const Group& group) const {
+  const auto position = group.position_of(rank());
+  if (!position)
+    fail(OF_INVALID_ARGUMENT, "rank %u is not in group %s: only its members take part", rank(), group.text().c_str());
+  return *position;
+}
+
+namespace {
+
+// In round k, each rank tells the one 2^k places behind it, and waits for the one 2^k places before it.
+Task wait_for_all(Operation& operation) {
+  const uint32_t size = operation.size(), own = operation.position();
+  for (uint32_t distance = 1; distance < size; distance *= 2) {
+    operation.notify((own + distance) % size);
+    const Message message = co_await operation.receive((own + size - distance % size) % size);
+  }
+}
+
+}  // namespace
+
+void Job::barrier(const Group& group) {
+  position_in(group);
+  if (group.size() == 1) return;
+  const auto operation =
+      Ref<Operation>::adopt(new Operation(engine(), group, group.id(), Described("barrier"), wait_for_all));
+  engine().submit(operation);
+  engine().wait(*operation);
+}
+
+}  // namespace oneflow::processes
