@@ -17,6 +17,13 @@ class Function:
 
     name: str
     overloads: tuple[Op, ...]
+    starts: bool = False  # whether calls only begin, and return a handle
+
+    @property
+    def started(self) -> Function | None:
+        """Returns the function whose calls only begin; None if there is none."""
+        can_start = all(op.kind.can_start for op in self.overloads)
+        return Function(f"{self.name}_async", self.overloads, starts=True) if can_start else None
 
     @property
     def namespace(self) -> str | None:
@@ -36,6 +43,8 @@ class Function:
     @property
     def in_place_overloads(self) -> tuple[Op, ...]:
         """Returns the overloads with an in-place form, which is a method if the operator has a receiver."""
+        if self.starts:
+            return ()
         return tuple(op for op in self.overloads if op.has_in_place and not (self.namespace and op.receiver))
 
     @property

@@ -385,6 +385,11 @@ class Kind(ABC):
         yield from ()
 
     @property
+    def can_start(self) -> bool:
+        """Returns whether a call can only begin, and go on meanwhile."""
+        return False
+
+    @property
     def needs_others(self) -> bool:
         """Returns whether a call waits for another process, so that no example shows one."""
         return False

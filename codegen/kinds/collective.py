@@ -212,6 +212,10 @@ class Collective(Kind):
                     report.add(op.location, f"merge '{value}': {unknown('operator', name, functions)}")
 
     @property
+    def can_start(self) -> bool:
+        return PATTERNS[self.pattern].between_processes
+
+    @property
     def needs_others(self) -> bool:
         return PATTERNS[self.pattern].is_transfer
 

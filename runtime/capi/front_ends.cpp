@@ -68,6 +68,7 @@ bool of_run_is_long(of_session session, const of_tensor* inputs, size_t count) {
 
 bool of_call_is_long(of_op op, const of_value* args, size_t arg_count) {
   if (op && to_operator(op)->schema().is_quick) return false;
+  if (op && to_operator(op)->schema().between_processes) return true;
   Work work;
   for (const of_value& value : std::span(args, arg_count)) {
     switch (value.kind) {

@@ -192,6 +192,7 @@ of_status of_graph_get_info(of_graph graph, of_graph_info* info) {
     const Program& program = found.program();
     of_graph_info result{};
     result.draws_numbers = found.description().draws_numbers;
+    result.has_collectives = found.description().has_collectives;
     result.input_count = program.inputs.size();
     result.output_count = program.outputs.size();
     result.constant_count = program.constants.size();

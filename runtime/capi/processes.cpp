@@ -4,15 +4,14 @@
 #include <cmath>
 
 #include "capi/boundary.h"
-#include "dispatch/dispatch.h"
 #include "parallel/processes/job.h"
 #include "parallel/processes/split.h"
-#include "parallel/processes/work.h"
+#include "parallel/processes/started_call.h"
 
 using namespace oneflow;
 using processes::Group;
 using processes::Job;
-using processes::Work;
+using processes::StartedCall;
 
 namespace {
 
@@ -20,7 +19,8 @@ const Group* to_group(of_group handle) { return reinterpret_cast<const Group*>(h
 of_group to_handle(const Group& group) { return reinterpret_cast<of_group>(const_cast<Group*>(&group)); }
 const Group& group_or_world(const Job& job, of_group handle) { return handle ? *to_group(handle) : job.world(); }
 
-Work* to_work(of_started_call handle) { return reinterpret_cast<Work*>(handle); }
+StartedCall* to_started(of_started_call handle) { return reinterpret_cast<StartedCall*>(handle); }
+of_started_call to_handle(StartedCall* call) { return reinterpret_cast<of_started_call>(call); }
 
 constexpr double kLongestTimeout = 30 * 24 * 3600;
 
@@ -163,52 +163,37 @@ of_status of_group_split(of_group group, int64_t color, int64_t key, of_group* r
   });
 }
 
-of_status of_call_start(of_op op, const of_value* args, size_t arg_count, of_started_call* work) {
+of_status of_call_start(of_op op, const of_value* args, size_t arg_count, of_started_call* call) {
   return guard([&, function = __func__] {
     require(op, function, "op");
-    require(work, function, "work");
+    require(call, function, "call");
     if (arg_count > 0) require(args, function, "args");
-    const Operator& called = *to_operator(op);
-    with_name(called.schema(), [&] {
-      processes::Starting starting;
-      of_value result{};
-      Call call(called, called.schema().function_name, {&result, 1}, false, nullptr);
-      if (!called.schema().between_processes) fail(OF_UNSUPPORTED, "only collectives between processes can be started");
-      check_call(call, {args, arg_count});
-      called.schema().run(call);
-      *work = reinterpret_cast<of_started_call>(starting.work.detach());
-    });
+    *call = to_handle(StartedCall::start(*to_operator(op), {args, arg_count}).detach());
   });
 }
 
-of_status of_call_finish(of_started_call work, of_op op, const of_value* args, size_t arg_count, of_value* results,
-                         size_t result_count) {
+of_status of_call_finish(of_started_call call, of_tensor* result) {
   return guard([&, function = __func__] {
-    require(work, function, "work");
-    require(op, function, "op");
-    if (arg_count > 0) require(args, function, "args");
-    if (result_count > 0) require(results, function, "results");
-    const processes::Finishing finishing(Ref<Work>::share(to_work(work)));
-    call(*to_operator(op), {args, arg_count}, {results, result_count});
+    require(call, function, "call");
+    require(result, function, "result");
+    *result = to_handle(to_started(call)->finish().detach());
   });
 }
 
-bool of_started_call_is_done(of_started_call work) { return !work || to_work(work)->is_done(); }
+bool of_started_call_is_done(of_started_call call) { return !call || to_started(call)->work().is_done(); }
 
-of_status of_started_call_on_done(of_started_call work, void (*function)(void* context), void* context) {
+of_status of_started_call_on_done(of_started_call call, void (*function)(void* context), void* context) {
   return guard([&, name = __func__] {
-    require(work, name, "work");
-    const Work& started = *to_work(work);
-    if (!started.operation || !started.job->engine().set_on_done(*started.operation, [=] { function(context); }))
-      function(context);
+    require(call, name, "call");
+    to_started(call)->work().on_done([=] { function(context); });
   });
 }
 
-of_started_call of_started_call_retain(of_started_call work) {
-  if (work) to_work(work)->retain();
-  return work;
+of_started_call of_started_call_retain(of_started_call call) {
+  if (call) to_started(call)->retain();
+  return call;
 }
 
-void of_started_call_release(of_started_call work) {
-  if (work) to_work(work)->release();
+void of_started_call_release(of_started_call call) {
+  if (call) to_started(call)->release();
 }

@@ -153,6 +153,7 @@ of_work graph_call_work(void* self, const of_data* given) {
   add_named_tensors(list, "", &tensors);
   std::vector<of_tensor> inputs;
   for (const NamedTensor& each : tensors) inputs.push_back(each.tensor);
+  if (graph.info().has_collectives) return OF_WORK_LONG;
   if (!of_run_is_long(graph.session(), inputs.data(), inputs.size())) return OF_WORK_SHORT;
   return graph.info().draws_numbers ? OF_WORK_LONG : OF_WORK_REPEATABLE;
 }

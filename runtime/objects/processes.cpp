@@ -56,6 +56,11 @@ of_status group_split(void* self, const of_data* given, Results& results) {
   return OF_OK;
 }
 
+of_status work_is_completed(void* self, const of_data*, Results& results) {
+  results.give(results.boolean(of_started_call_is_done(static_cast<of_started_call>(self))));
+  return OF_OK;
+}
+
 // init(rank, world_size, meeting, secret, listen, communicator, timeout)
 of_status comm_init(void*, const of_data* given, Results&) {
   auto options = sized<of_job_options>();

@@ -24,7 +24,7 @@ RECORDS = """\
   signature: "both(Tensor[] tensors, *, str op='sum') -> Tensor[]"
   summary: Adds.
   collective:
-    pattern: all_reduce
+    pattern: local.all_reduce
     match: op
     merges: {sum: {by: add}}
   dtype: {result: same}
@@ -42,7 +42,11 @@ RECORDS = """\
 @pytest.mark.parametrize(
     ("text", "changed", "says"),
     [
-        ("all_reduce", "all_reduced", "<text>:17:14: unknown pattern 'all_reduced'; did you mean 'all_reduce'?"),
+        (
+            "local.all_reduce",
+            "local.all_reduced",
+            "<text>:17:14: unknown pattern 'local.all_reduced'; did you mean 'local.all_reduce'?",
+        ),
         ("match: op", "match: tensors", "<text>:18:12: argument 'tensors' must be a str, it is Tensor[]"),
         ("    match: op\n", "", "<text>:17:5: missing key 'match'"),
         ("{sum: {by: add}}", "{max: {by: add}}", "<text>:17:5: no merge for 'sum', the default of op"),
@@ -54,12 +58,12 @@ RECORDS = """\
             "{by: add, accepts: flotaing}",
             "<text>:19:38: unknown dtype set 'flotaing'; did you mean 'floating'?",
         ),
-        ("all_reduce", "broadcast", "<text>:18:5: unknown key 'match'"),
-        ("-> Tensor[]", "-> Tensor", "<text>:14:58: the result of all_reduce must be one Tensor[]"),
+        ("local.all_reduce", "local.broadcast", "<text>:18:5: unknown key 'match'"),
+        ("-> Tensor[]", "-> Tensor", "<text>:14:58: the result of local.all_reduce must be one Tensor[]"),
         (
             "(Tensor[] tensors,",
             "(Tensor[] tensors, Tensor? other=None,",
-            "<text>:14:15: the first argument of all_reduce must be its only Tensor[]",
+            "<text>:14:15: the first argument of local.all_reduce must be its only Tensor[]",
         ),
         ("gives: [[1.0]]", "gives: 1.0", "<text>:23:14: the example must give a list of tensors"),
     ],

@@ -171,7 +171,7 @@ FILLED = {
     "gather": [('source: ""', 'source: "i"')],
     "view": [('view: ""', 'view: "swap(input, 0, 1)"')],
     "composite": [('composite: ""', 'composite: "exp(input)"')],
-    "collective": [('pattern: ""', "pattern: all_gather")],
+    "collective": [('pattern: ""', "pattern: local.all_gather")],
     "native": [('infer: ""', "infer: foo"), ('why: ""', "why: it is one"), ('shape: ""', "shape: that of input")],
 }
 

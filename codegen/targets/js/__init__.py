@@ -58,7 +58,8 @@ class JsFunction:
         """Returns the initializer of an of_public_function."""
         names = map(string, (camel(self.function.name), self.in_place_name))
         count = str(len(self.overloads))
-        return ", ".join((*names, self.variable, count, boolean(self.function.takes_equation)))
+        flags = (self.function.takes_equation, self.function.started is not None)
+        return ", ".join((*names, self.variable, count, *map(boolean, flags)))
 
     @property
     def leaf(self) -> str:

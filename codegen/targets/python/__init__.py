@@ -53,7 +53,9 @@ class Python(Language):
 
     def outputs(self, definitions: Definitions) -> Iterator[Output]:
         sources = source_files(definitions.ops)
-        entries = [self._entry(function) for function in self.names.offered(definitions)]
+        offered = self.names.offered(definitions)
+        started = [function.started for function in offered if function.started]
+        entries = [self._entry(function) for function in (*offered, *started)]
         templates = self.templates.add(
             functions=stubs.functions,
             in_place_functions=stubs.in_place_functions,

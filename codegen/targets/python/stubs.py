@@ -10,7 +10,7 @@ from codegen.model import Op
 from codegen.names import wrap
 from codegen.targets.python import words
 from codegen.targets.python.documentation import docstring, overload_lines, summary_lines
-from codegen.targets.python.table import PythonFunction
+from codegen.targets.python.table import STARTS, PythonFunction
 from codegen.targets.python.words import PYTHON
 from codegen.types import Argument
 
@@ -35,6 +35,11 @@ class Declaration:
 
 def functions(entry: PythonFunction) -> list[Declaration]:
     """Returns the declarations of a function such as flow.add."""
+    if entry.function.starts:
+        lines = wrap(STARTS.format(entry.name.removesuffix("_async")), TEXT - 4)
+        return _declarations(
+            _variants(entry.name, op, op.signature.arguments, False, lines, result="Work") for op in entry.overloads
+        )
     return _declarations(
         _variants(entry.name, op, op.signature.arguments, op.has_out, overload_lines(op, entry.public, TEXT - 4))
         for op in entry.overloads

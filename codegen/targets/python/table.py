@@ -13,6 +13,9 @@ from codegen.targets.python import words
 from codegen.targets.python.documentation import help_text
 
 
+STARTS = "Begins a call of `{}` and returns a handle, whose `wait()` gives the result."
+
+
 @dataclass(frozen=True)
 class PythonFunction:
     """A public function in Python."""
@@ -29,6 +32,8 @@ class PythonFunction:
     @property
     def documentation(self) -> str:
         """Returns the docstring."""
+        if self.function.starts:
+            return STARTS.format(self.name.removesuffix("_async"))
         return help_text(self.public(self.function.name), self.overloads, self.public)
 
     @property
@@ -76,7 +81,8 @@ class PythonFunction:
         )
         names = map(string, (self._full(self.name), self._full(self.in_place)))
         count = len(self.overloads)
-        function = ", ".join((*names, self.variable, str(count), boolean(self.function.takes_equation)))
+        flags = (self.function.takes_equation, self.function.starts)
+        function = ", ".join((*names, self.variable, str(count), *map(boolean, flags)))
         return ", ".join(
             (
                 f"{{{function}}}",

@@ -109,7 +109,9 @@ class Ruby(Language):
     @cached_property
     def entries(self) -> tuple[table.RubyFunction, ...]:
         """Returns all functions."""
-        return tuple(self._entry(function) for function in self.names.offered(self.definitions))
+        offered = self.names.offered(self.definitions)
+        started = [function.started for function in offered if function.started]
+        return tuple(self._entry(function) for function in (*offered, *started))
 
     @property
     def name_spaces(self) -> dict[str | None, list[table.RubyFunction]]:

@@ -41,7 +41,8 @@ class RubyFunction:
         """Returns the initializer of a Function."""
         count = len(self.function.overloads)
         names = map(string, (self._full(self.name), self._full(self.in_place)))
-        function = ", ".join((*names, self.variable, str(count), boolean(self.function.takes_equation)))
+        flags = (self.function.takes_equation, self.function.starts)
+        function = ", ".join((*names, self.variable, str(count), *map(boolean, flags)))
         forms = (self.name_space, self.name, self.function.name, self.method, self.operator, self.in_place)
         return ", ".join((f"{{{function}}}", *map(string, forms)))
 
@@ -76,7 +77,8 @@ def definition(head: str, types: Sequence[MethodType], indent: str, *, takes_blo
 
 def function_types(entry: RubyFunction) -> list[MethodType]:
     """Returns the method types of a function such as OneFlow.add."""
-    return [each for op in entry.function.overloads for each in _types(op, op.signature.arguments, op.has_out)]
+    result = "Work" if entry.function.starts else None
+    return [each for op in entry.function.overloads for each in _types(op, op.signature.arguments, op.has_out, result)]
 
 
 def method_types(entry: RubyFunction) -> list[MethodType]:

@@ -51,6 +51,8 @@ class CommNet {
     const std::string listen = *options_.listen ? "tcp://" + std::string(options_.listen) + ":0" : "";
     cn_endpoint_options endpoint{};
     endpoint.struct_size = sizeof endpoint;
+    const std::string name = "rank" + std::to_string(options_.rank);
+    endpoint.name = name.c_str();
     endpoint.secret = options_.secret;
     endpoint.secret_size = std::strlen(options_.secret);
     endpoint.listen = listen.empty() ? nullptr : listen.c_str();

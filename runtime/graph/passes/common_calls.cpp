@@ -10,7 +10,7 @@ namespace {
 
 // Returns whether two calls with the same arguments give the same results.
 bool is_repeatable(const Editor& editor, const Node& node, int call) {
-  if (node.writes || node.results.empty() || draws_numbers(*node.op)) return false;
+  if (node.writes || node.results.empty() || has_effects(*node.op)) return false;
   bool holds = true;
   for_each_needed(node, [&](ValueId value) { holds &= editor.is_fixed(value); });
   for (const ValueId result : node.results) holds &= editor.is_fixed(result) && editor.definition(result) == call;

@@ -24,7 +24,7 @@ bool is_worth_keeping(const Editor& editor, const Node& node) {
 }
 
 bool is_constant(const Editor& editor, const Node& node, int call) {
-  if (node.writes || node.op->schema().gives_list || draws_numbers(*node.op) || node.results.empty()) return false;
+  if (node.writes || node.op->schema().gives_list || has_effects(*node.op) || node.results.empty()) return false;
   bool holds = true;
   for_each_needed(node, [&](ValueId value) { holds = holds && editor.constant(value) && editor.is_fixed(value); });
   for (const Argument& argument : node.arguments)

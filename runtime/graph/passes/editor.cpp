@@ -280,7 +280,7 @@ bool Editor::replace(int call, std::span<const Argument> bindings, std::span<con
   for (size_t i = 0; i < results.size(); ++i)
     if (!has_form(results[i], *splice, part.outputs[i].value)) return false;
   for (const Node& node : part.nodes)
-    if (node.writes || draws_numbers(*node.op)) return false;
+    if (node.writes || has_effects(*node.op)) return false;
   if (only_finite && !has_finite_constants(*splice)) return false;
 
   // The numbers of the part's values in the program. Those that a call computes as results of the part take the numbers

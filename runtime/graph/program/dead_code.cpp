@@ -91,7 +91,7 @@ void remove_unused_calls(Program& program) {
       return is_used[index(result)] && definition[index(result)] == static_cast<int>(i);
     };
     const bool stays =
-        node.writes || draws_numbers(*node.op) || std::any_of(node.results.begin(), node.results.end(), is_needed);
+        node.writes || has_effects(*node.op) || std::any_of(node.results.begin(), node.results.end(), is_needed);
     if (!stays) continue;
     for_each_needed(node, [&](ValueId value) { is_used[index(value)] = true; });
     kept.push_back(std::move(node));

@@ -25,6 +25,8 @@ bool draws_numbers(const Operator& op) {
   return std::any_of(op.schema().arguments.begin(), op.schema().arguments.end(), is_generator);
 }
 
+bool has_effects(const Operator& op) { return draws_numbers(op) || op.schema().between_processes; }
+
 bool has_default(const Node& node, size_t argument) {
   const oneflow::Argument& described = node.op->schema().arguments[argument];
   return described.default_text && node.arguments[argument] == default_of(described);

@@ -140,6 +140,9 @@ void for_each_written(const Node& node, Visit&& visit) {
 
 // Returns whether an operator draws random numbers.
 bool draws_numbers(const Operator& op);
+// Returns whether a call does more than to compute its results, so that it must run, and just once: it draws random
+// numbers, or other processes wait for it.
+bool has_effects(const Operator& op);
 // Returns the operand whose memory a result of a call may share: that of a view, for example. kNoValue: the result has
 // memory of its own.
 ValueId aliased_operand(const Node& node, size_t result);

@@ -38,6 +38,8 @@ Description::Description(const Program& program)
     : text(to_text(program)),
       draws_numbers(std::any_of(program.nodes.begin(), program.nodes.end(),
                                 [](const Node& node) { return graph::draws_numbers(*node.op); })),
+      has_collectives(std::any_of(program.nodes.begin(), program.nodes.end(),
+                                  [](const Node& node) { return node.op->schema().between_processes; })),
       constant_count(0) {
   for (const Constant& constant : program.constants) constant_count += constant.tensor->count();
   for (const NamedSize& size : program.sizes)

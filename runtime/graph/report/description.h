@@ -32,6 +32,7 @@ struct Description {
 
   std::string text;
   bool draws_numbers;      // whether it has random operators
+  bool has_collectives;    // whether it waits for other processes
   int64_t constant_count;  // the number of elements of all constants
   std::vector<of_named_size> sizes;
   std::vector<ValueDescription> parts[3];  // by of_graph_part

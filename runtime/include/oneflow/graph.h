@@ -98,7 +98,8 @@ OF_API void of_graph_release(of_graph graph);
 /* The properties of a graph. All pointers are valid as long as the graph. */
 typedef struct of_graph_info {
   uint32_t struct_size;
-  bool draws_numbers; /* whether it has random operators */
+  bool draws_numbers;   /* whether it has random operators */
+  bool has_collectives; /* whether its calls wait for other processes */
   uint64_t input_count, output_count, constant_count, call_count, size_count;
   const of_named_size* sizes;
   const char* text;                     /* the canonical text of the program, a line per call */

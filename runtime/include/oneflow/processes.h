@@ -65,20 +65,20 @@ OF_API of_status of_group_split(of_group group, int64_t color, int64_t key, of_g
 
 /* ---------------------------------------------------------------- collectives that run meanwhile */
 
-/* A handle to a collective between processes that has begun. */
+/* A handle to a collective between processes that has begun, with its arguments. */
 typedef struct of_started_call_object* of_started_call;
 
-/* Begins a call, as of_call() does it, of a collective between processes. Its operands must not change before it is
- * done. The caller releases the handle. */
+/* Begins a call of a collective between processes, with arguments as those of of_call(). The caller releases the
+ * handle. */
 OF_API of_status of_call_start(of_op op, const of_value* args, size_t arg_count, of_started_call* call);
-/* Waits for a call that has begun, with the same arguments, and gives its results as of_call() does; once. After
- * OF_INTERRUPTED it can be called again. */
-OF_API of_status of_call_finish(of_started_call call, of_op op, const of_value* args, size_t arg_count, of_value* results,
-                                size_t result_count);
+/* Waits for a call that has begun, and gets its result as of_call() would give it; a reference, which the caller
+ * releases. After OF_INTERRUPTED it can be called again, as after success. */
+OF_API of_status of_call_finish(of_started_call call, of_tensor* result);
 /* Returns whether a call is done, so that of_call_finish() does not wait. */
 OF_API bool of_started_call_is_done(of_started_call call);
 /* Calls a function once the call is done: at once, or later on a thread of the library. */
 OF_API of_status of_started_call_on_done(of_started_call call, void (*function)(void* context), void* context);
+/* Adds a reference, and returns the handle. NULL is allowed. */
 OF_API of_started_call of_started_call_retain(of_started_call call);
 /* Releases a handle; the call goes on. NULL is allowed. */
 OF_API void of_started_call_release(of_started_call call);

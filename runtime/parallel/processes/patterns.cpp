@@ -4,6 +4,7 @@
 
 #include "device/copy.h"
 #include "device/device.h"
+#include "device/work_observer.h"
 #include "dispatch/dispatch.h"
 #include "ops/parts.h"
 #include "parallel/collective_rule.h"
@@ -23,6 +24,8 @@ using collective::MergeOperators;
 constexpr int64_t kWholeBytes = 16 << 10;
 constexpr uint32_t kWholeRanks = 8;
 
+constinit const OperatorName kLazyClone("lazy_clone");
+
 int position_of(const Schema& schema, const char* name) {
   for (size_t i = 0; i < schema.arguments.size(); ++i)
     if (std::string_view(schema.arguments[i].name) == name) return static_cast<int>(i);
@@ -31,8 +34,10 @@ int position_of(const Schema& schema, const char* name) {
 
 // What a call is about: its tensor, the group, and this rank in it.
 struct Context {
-  explicit Context(const Call& call) : call(call), job(Job::current()), group(group_of(*job, call)) {
-    own = job->position_in(group);
+  explicit Context(const Call& call)
+      : call(call), job(Job::current()), group(group_of(*job, call)), own(job->position_in(group)) {
+    // The program may write to the tensor of a call that only begins: then it gets another memory.
+    if (Starting::current()) kept_ = Body(call).call(kLazyClone, call.tensor(0));
   }
 
   static const Group& group_of(const Job& job, const Call& call) {
@@ -40,7 +45,7 @@ struct Context {
     return job.group(call.is_given(argument) ? call.string(argument) : std::string_view());
   }
 
-  const Tensor& input() const { return call.tensor(0); }
+  const Tensor& input() const { return kept_ ? *kept_ : call.tensor(0); }
   uint32_t size() const { return group.size(); }
   int64_t integer(const char* name) const { return call.integer(position_of(call.schema(), name)); }
   std::optional<int64_t> given_integer(const char* name) const {
@@ -66,7 +71,10 @@ struct Context {
   const Call& call;
   const std::shared_ptr<Job> job;
   const Group& group;
-  uint32_t own = 0;
+  const uint32_t own;
+
+ private:
+  TensorRef kept_;
 };
 
 // Returns a contiguous copy in memory of the host.
@@ -120,8 +128,10 @@ struct Plan {
 // Begins what plan() returns, and waits for its result, unless the call only begins it or has begun it before.
 template <class MakePlan>
 void perform(Call& call, const Context& context, MakePlan&& make_plan) {
+  note_other_work();  // a session cannot replay it
   Starting* const starting = Starting::current();
   Ref<Work> work = Finishing::take();
+  if (!work && !starting) work = InterruptedCall::of_this_thread().take(call);
   if (!work) {
     work = Ref<Work>::adopt(new Work);
     work->job = context.job;
@@ -143,7 +153,13 @@ void perform(Call& call, const Context& context, MakePlan&& make_plan) {
     starting->work = std::move(work);
     return;
   }
-  if (work->operation) work->job->engine().wait(*work->operation);
+  try {
+    if (work->operation) work->job->engine().wait(*work->operation);
+  } catch (const Error& error) {
+    if (error.status() == OF_INTERRUPTED)
+      InterruptedCall::of_this_thread() = {work, &call.schema(), share(call.tensor(0))};
+    throw;
+  }
   set_result(call, 0, on_device(*work->result, call.device));
 }
 

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "base/ref.h"
+#include "dispatch/call.h"
 #include "parallel/processes/job.h"
 
 namespace oneflow::processes {
@@ -18,6 +19,20 @@ struct Work final : RefCounted<Work> {
 
   void destroy() { delete this; }
   bool is_done() const { return !operation || operation->state == Operation::State::kDone; }
+  // Calls a function once it is done: at once, or later by the thread that works.
+  void on_done(std::function<void()> function);
+};
+
+// The collective that this thread waited for when it was interrupted. If the same call is repeated, as front ends do
+// whose interrupts may raise nothing, it waits on; else, the collective goes on without it.
+struct InterruptedCall {
+  Ref<Work> work;
+  const Schema* schema = nullptr;
+  TensorRef input;
+
+  static InterruptedCall& of_this_thread();
+  // Returns the work if a call repeats it. Forgets it in any case.
+  Ref<Work> take(const Call& call);
 };
 
 // While it lives, calls of collectives on this thread only begin, and give no result.

@@ -1,6 +1,8 @@
 // The promise variants of calls, reads and waiting.
 #include <oneflow/autograd.h>
 #include <oneflow/front_end.h>
+#include <oneflow/processes.h>
+#include <oneflow/values.h>
 
 #include <memory>
 #include <string>
@@ -59,6 +61,8 @@ class CallTask : public Task {
 
  protected:
   const of_overload& overload() const { return overload_; }
+  const char* caller() const { return caller_.c_str(); }
+  const std::vector<of_value>& values() const { return values_; }
 
  private:
   virtual of_status invoke(const of_value* values, size_t count, of_value* results) = 0;
@@ -83,6 +87,46 @@ class OperatorTask : public CallTask {
   }
 
   const of_op op_;
+};
+
+// A collective that begins at once, and waits for other processes without a worker thread.
+class CollectiveTask : public CallTask {
+ public:
+  CollectiveTask(BoundArguments& bound, Environment& environment)
+      : CallTask(bound, environment), op_(operator_of(environment, overload())) {}
+  ~CollectiveTask() override { of_started_call_release(started_); }
+
+  of_status begin() {
+    if (const of_status status = capture()) return status;
+    const of_status status = of_call_start(op_, values().data(), values().size(), &started_);
+    if (status != OF_OK) of_error_set_caller(caller());
+    return status;
+  }
+
+  // Returns the promise.
+  static Napi::Value settle(std::unique_ptr<CollectiveTask> task, Environment& environment) {
+    const of_started_call started = task->started_;
+    return start_when(std::move(task), environment, [=](auto queue) {
+      using Queue = decltype(queue);
+      auto* const kept = new Queue(std::move(queue));
+      const auto call = [](void* context) {
+        const std::unique_ptr<Queue> owned(static_cast<Queue*>(context));
+        (*owned)();
+      };
+      if (of_started_call_on_done(started, call, kept) != OF_OK) call(kept);
+    });
+  }
+
+ private:
+  of_status invoke(const of_value*, size_t, of_value* results) override {
+    of_tensor tensor = nullptr;
+    const of_status status = of_call_finish(started_, &tensor);
+    if (status == OF_OK) results[0] = of_tensor_value(tensor);
+    return status;
+  }
+
+  const of_op op_;
+  of_started_call started_ = nullptr;
 };
 
 // A call of an einsum expression. The only argument is the list of operands.
@@ -157,6 +201,11 @@ Napi::Value start_call(std::unique_ptr<CallTask> task, const Call& call) {
 Napi::Value call_function_async(const Call& call) {
   const of_public_function& function = function_at(call.integer(0));
   BoundArguments bound(call, 2, function, static_cast<of_manner>(call.integer(1)));
+  if (function.starts) {
+    auto task = std::make_unique<CollectiveTask>(bound, call.environment());
+    call.check(task->begin());
+    return CollectiveTask::settle(std::move(task), call.environment());
+  }
   return start_call(std::make_unique<OperatorTask>(bound, call.environment()), call);
 }
 

@@ -24,17 +24,25 @@ class Task : public Job {
 
   // Queues a task, which is deleted when it is done, and returns its promise.
   static Napi::Value start(std::unique_ptr<Task> task, Environment& environment) {
+    return start_when(std::move(task), environment, [](const auto& queue) { queue(); });
+  }
+
+  // Likewise, once `subscribe(queue)` lets any thread call queue(), which it does once.
+  template <class Subscribe>
+  static Napi::Value start_when(std::unique_ptr<Task> task, Environment& environment, Subscribe&& subscribe) {
     task->environment_ = &environment;
     task->state_.struct_size = sizeof task->state_;
     of_thread_get_state(&task->state_);
     of_generator_retain(task->state_.generator);
     napi_value promise;
-    if (napi_create_promise(environment.env(), &task->deferred_, &promise) != napi_ok ||
-        !environment.workers().add(task.get())) {
+    std::function<void(Job*)> add;
+    if (napi_create_promise(environment.env(), &task->deferred_, &promise) == napi_ok)
+      add = environment.workers().expect();
+    if (!add) {
       task->release(environment.env());
       throw environment.make_error(OF_INTERNAL_ERROR, "cannot queue the work");
     }
-    task.release();
+    subscribe([add, queued = task.release()] { add(queued); });
     return {environment.env(), promise};
   }
 

@@ -34,14 +34,29 @@ bool Workers::start() {
 }
 
 bool Workers::add(Job* job) {
-  if (!start()) return false;
+  const auto add = expect();
+  if (add) add(job);
+  return static_cast<bool>(add);
+}
+
+std::function<void(Job*)> Workers::expect() {
+  if (!start()) return {};
+  if (pending_++ == 0) napi_ref_threadsafe_function(env_, done_);
+  return [entrance = entrance_](Job* job) {
+    const std::lock_guard lock(entrance->mutex);
+    if (entrance->workers)
+      entrance->workers->queue(job);
+    else
+      delete job;
+  };
+}
+
+void Workers::queue(Job* job) {
   {
     const std::lock_guard lock(mutex_);
     queue_.push_back(job);
   }
   added_.notify_one();
-  if (pending_++ == 0) napi_ref_threadsafe_function(env_, done_);
-  return true;
 }
 
 void Workers::run() {
@@ -72,6 +87,10 @@ void Workers::on_done(napi_env env, napi_value, void* context, void* data) {
 }
 
 void Workers::close() {
+  {
+    const std::lock_guard lock(entrance_->mutex);
+    entrance_->workers = nullptr;
+  }
   {
     const std::lock_guard lock(mutex_);
     stops_ = true;

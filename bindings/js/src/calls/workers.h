@@ -6,6 +6,8 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -27,7 +29,7 @@ class Job {
 // The threads of one environment, which start with the first jobs. The process lives on while there are jobs.
 class Workers {
  public:
-  Workers(napi_env env, Collector& collector) : env_(env), collector_(collector) {}
+  Workers(napi_env env, Collector& collector) : env_(env), collector_(collector) { entrance_->workers = this; }
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
   ~Workers() { close(); }
@@ -35,12 +37,22 @@ class Workers {
   // Queues a job, of which it takes ownership if it returns true. Returns false if a thread cannot be started. Called
   // on the JavaScript thread.
   bool add(Job* job);
+  // Expects a job that another thread will pass to the function which it returns, with a Job*; that takes ownership.
+  // Returns a null function if a thread cannot be started. Called on the JavaScript thread.
+  std::function<void(Job*)> expect();
   // Waits for the jobs that are running, and deletes the others. Called when the environment ends.
   void close();
 
  private:
+  // Where other threads pass jobs, also after the environment has ended.
+  struct Entrance {
+    std::mutex mutex;
+    Workers* workers;  // NULL: it has ended
+  };
+
   static void on_done(napi_env env, napi_value, void* context, void* job);
   bool start();
+  void queue(Job* job);
   void run();
 
   const napi_env env_;
@@ -53,6 +65,7 @@ class Workers {
   std::deque<Job*> queue_;
   size_t idle_ = 0;
   bool stops_ = false;
+  const std::shared_ptr<Entrance> entrance_ = std::make_shared<Entrance>();
 };
 
 }  // namespace oneflow::node

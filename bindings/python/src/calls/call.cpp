@@ -2,10 +2,12 @@
 
 #include <oneflow/autograd.h>
 #include <oneflow/front_end.h>
+#include <oneflow/processes.h>
 
 #include <algorithm>
 
 #include "calls/labelled.h"
+#include "classes/classes.h"
 #include "errors.h"
 #include "tensor/tensor.h"
 
@@ -95,9 +97,28 @@ PyObject* call_in_place(const Function& function, const BoundCall& bound) {
   return call_into(function, OF_CALLED_IN_PLACE, bound, {&self, 1});
 }
 
+// Begins a call. Returns its handle.
+PyObject* start_call(const Function& function, const BoundCall& bound) {
+  static const of_class* const work_class = of_class_find("Work");
+  of_started_call started = nullptr;
+  of_status status;
+  {
+    UnlockedScope unlocked(true);
+    status = of_call_start(function.op(bound.position()), bound.values(),
+                           static_cast<size_t>(bound.overload().parameter_count), &started);
+  }
+  if (status != OF_OK) of_error_set_caller(function.name(OF_CALLED_AS_FUNCTION));
+  if (!check(status)) return nullptr;
+  PyObject* const object = new_object(work_class, started);
+  of_started_call_release(started);
+  return object;
+}
+
 PyObject* call_bound(const Function& function, of_manner manner, const Arguments& arguments) {
   BoundCall bound;
   if (!bound.bind(function, arguments, manner)) return nullptr;
+  if (function.table().starts) [[unlikely]]
+    return start_call(function, bound);
   if (manner == OF_CALLED_IN_PLACE) return call_in_place(function, bound);
   if (bound.overload().written >= 0) return call_writing(function, manner, bound);
   if (!bound.outputs().empty()) return call_into(function, manner, bound, bound.outputs());

@@ -2,12 +2,14 @@
 
 #include <oneflow/autograd.h>
 #include <oneflow/front_end.h>
+#include <oneflow/processes.h>
 
 #include <algorithm>
 #include <cmath>
 #include <span>
 
 #include "calls/labelled.h"
+#include "classes/classes.h"
 #include "errors.h"
 #include "memory.h"
 #include "tensor/tensor.h"
@@ -109,6 +111,21 @@ VALUE run_with_new_results(const BoundCall& call) {
   return overload.result_count == 1 ? objects[0] : rb_ary_new_from_values(overload.result_count, objects);
 }
 
+// Begins a call. Returns its handle.
+VALUE start(const BoundCall& call) {
+  static const of_class* const work_class = of_class_find("Work");
+  of_started_call started = nullptr;
+  const auto work = [&] {
+    return of_call_start(call.op(), call.values(), static_cast<size_t>(call.overload().parameter_count), &started);
+  };
+  const of_status status = call.run(true, work, Interrupted::kWaits);
+  if (status != OF_OK) of_error_set_caller(call.name());
+  check(status);
+  const VALUE object = new_object(work_class, started);
+  of_started_call_release(started);
+  return object;
+}
+
 }  // namespace
 
 CallSite site_of(const Function& function, int count, VALUE* values, VALUE receiver) {
@@ -129,6 +146,11 @@ of_value target_value(VALUE tensor) {
 VALUE call_function(const Function& function, int count, VALUE* values, VALUE receiver) {
   BoundCall call(site_of(function, count, values, receiver));
   call.bind();
+  if (function.function.starts) {
+    const VALUE handle = start(call);
+    call.release();
+    return handle;
+  }
   VALUE result = call.out();
   if (call.overload().written >= 0) {
     result = run_writing(call);

@@ -1,0 +1,75 @@
+// Runs a scenario of something that goes wrong as one rank of a job, and prints a line of JSON for each outcome.
+
+import {createRequire} from 'node:module';
+
+const flow = createRequire(import.meta.url)('oneflow-js'); // found by NODE_PATH
+const {comm} = flow;
+const rank = Number(process.env.ONEFLOW_RANK);
+const ones = (...shape) => flow.ones(shape);
+
+/** Prints the result of a call, or its error. */
+async function attempt(call) {
+  try {
+    const result = await call();
+    console.log(JSON.stringify(result instanceof flow.Tensor ? result.toArray() : result ?? null));
+  } catch (error) {
+    if (!(error instanceof flow.FlowError)) throw error;
+    console.log(JSON.stringify([error.constructor.name, error.message]));
+  }
+}
+
+const scenarios = {
+  async killed() {
+    comm.barrier();
+    if (rank === 1) process.kill(process.pid, 'SIGKILL');
+    await attempt(() => comm.allReduce(ones(3)));
+    await attempt(() => comm.allReduceAsync(ones(3)));
+    await attempt(() => comm.allReduce(ones(3), {group: new comm.Group([0, 2])}));
+  },
+  async stopped() {
+    comm.init({timeout: 2});
+    comm.barrier();
+    if (rank === 1) process.kill(process.pid, 'SIGSTOP');
+    await attempt(() => comm.allReduce(ones(3)));
+  },
+  async operators() {
+    await attempt(() => (rank === 1 ? comm.allGather(ones(3)) : comm.allReduce(ones(3))));
+    await attempt(() => comm.allReduce(ones(3)));
+  },
+  async shapes() {
+    await attempt(() => comm.allReduceAsync(ones(3 + Math.floor(rank / 2))));
+    await attempt(() => comm.allReduceAsync(ones(3)));
+  },
+  async dtypes() {
+    await attempt(() => comm.allReduce(flow.ones([3], {dtype: rank === 0 ? 'int64' : 'float32'}), {op: 'max'}));
+  },
+  async roots() {
+    await attempt(() => comm.broadcast(ones(3), rank === 2 ? 1 : 0));
+    await attempt(() => comm.allReduce(ones(3)));
+  },
+  async leaves() {
+    comm.barrier();
+    if (rank !== 1) await attempt(() => comm.allReduce(ones(3)));
+  },
+  async never() {
+    await attempt(() => comm.init({timeout: 2}));
+  },
+  async secrets() {
+    await attempt(() => comm.allReduce(ones(3)));
+  },
+  async twice() {
+    comm.init();
+    await attempt(() => comm.init());
+    await attempt(() => comm.allReduce(ones(1)));
+    comm.barrier();
+    comm.finalize();
+    await attempt(() => comm.allReduce(ones(1)));
+    comm.finalize();
+  },
+  async many() {
+    const promises = Array.from({length: 3000}, (_, i) => comm.allReduceAsync(flow.full([100], i)));
+    await attempt(async () => (await Promise.all(promises)).every((x, i) => x.at(0).item() === 3 * i));
+  },
+};
+
+await scenarios[process.argv[2]]();

@@ -1,0 +1,106 @@
+# frozen_string_literal: true
+
+# Runs a scenario of something that goes wrong as one rank of a job, and prints a line of JSON for each outcome.
+
+require "json"
+require "oneflow"
+
+COMM = OneFlow::Comm
+RANK = Integer(ENV.fetch("ONEFLOW_RANK"))
+
+# Prints the result of a block, or its error.
+def attempt
+  result = yield
+  puts JSON.generate(result.is_a?(OneFlow::Tensor) ? result.to_a : result)
+rescue OneFlow::Error, Interrupt => e
+  puts JSON.generate([e.class.name.split("::").last, e.message])
+ensure
+  $stdout.flush
+end
+
+def ones(*shape) = OneFlow.ones(shape)
+
+# The scenarios.
+module Scenarios
+  module_function
+
+  def killed
+    COMM.barrier
+    Process.kill(:KILL, Process.pid) if RANK == 1
+    attempt { COMM.all_reduce(ones(3)) }
+    attempt { COMM.all_reduce_async(ones(3)).wait }
+    attempt { COMM.all_reduce(ones(3), group: COMM::Group.new([0, 2])) }
+  end
+
+  def stopped
+    COMM.init(timeout: 2)
+    COMM.barrier
+    Process.kill(:STOP, Process.pid) if RANK == 1
+    attempt { COMM.all_reduce(ones(3)) }
+  end
+
+  def operators
+    attempt { RANK == 1 ? COMM.all_gather(ones(3)) : COMM.all_reduce(ones(3)) }
+    attempt { COMM.all_reduce(ones(3)) }
+  end
+
+  def shapes
+    attempt { COMM.all_reduce(ones(3 + (RANK / 2))) }
+    attempt { COMM.all_reduce(ones(3)) }
+  end
+
+  def dtypes
+    attempt { COMM.all_reduce(OneFlow.ones([3], dtype: RANK.zero? ? :int64 : :float32), op: "max") }
+  end
+
+  def roots
+    attempt { COMM.broadcast(ones(3), RANK == 2 ? 1 : 0) }
+    attempt { COMM.all_reduce(ones(3)) }
+  end
+
+  def leaves
+    COMM.barrier
+    attempt { COMM.all_reduce(ones(3)) } unless RANK == 1
+  end
+
+  def never = attempt { COMM.init(timeout: 2) }
+
+  def secrets = attempt { COMM.all_reduce(ones(3)) }
+
+  def twice
+    COMM.init
+    attempt { COMM.init }
+    attempt { COMM.all_reduce(ones(1)) }
+    COMM.barrier
+    COMM.finalize
+    attempt { COMM.all_reduce(ones(1)) }
+    COMM.finalize
+  end
+
+  def forks
+    COMM.barrier
+    Process.wait(fork { attempt { COMM.all_reduce(ones(1)) } })
+    attempt { COMM.all_reduce(ones(1)) }
+  end
+
+  def many
+    works = Array.new(3000) { |i| COMM.all_reduce_async(OneFlow.full([100], i.to_f)) }
+    attempt { works.each_with_index.all? { |work, i| work.wait[0].item == 3 * i } }
+  end
+
+  def interrupted
+    COMM.barrier
+    if RANK.zero?
+      Thread.new do
+        sleep 0.3
+        Process.kill(:INT, Process.pid)
+      end
+    else
+      sleep 1
+    end
+    attempt { COMM.all_reduce(ones(3)) }
+    attempt { COMM.all_reduce(ones(2)) }
+  end
+end
+
+Scenarios.public_send(ARGV[0])

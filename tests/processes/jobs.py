@@ -1,0 +1,112 @@
+"""Starts jobs of several processes, and reads what they print."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).parent
+ROOT = HERE.parent.parent
+# A busy machine takes its time.
+DEADLINE = 120
+
+
+def command(language: str, program: str, *arguments: str) -> list[str]:
+    """Returns the command that runs a program of this folder: `driver` for `driver.py` in Python."""
+    if language == "python":
+        return [sys.executable, str(HERE / f"{program}.py"), *arguments]
+    if language == "js":
+        return [shutil.which("node") or "node", str(HERE / f"{program}.mjs"), *arguments]
+    library = ROOT / "bindings" / "ruby" / "lib"
+    return [shutil.which("ruby") or "ruby", f"-I{library}", str(HERE / f"{program}.rb"), *arguments]
+
+
+@dataclass
+class Rank:
+    """A rank that has ended."""
+
+    status: int
+    output: str
+    errors: str
+
+    @property
+    def results(self) -> list[object]:
+        """Returns the lines of JSON that it has printed."""
+        return [json.loads(line) for line in self.output.splitlines()]
+
+
+class Job:
+    """The processes of a job, which a `with` block ends."""
+
+    def __init__(
+        self,
+        commands: Sequence[Sequence[str]],
+        variables: Mapping[str, str] | None = None,
+        size: int | None = None,
+        of_last: Mapping[str, str] | None = None,
+    ) -> None:
+        """Starts a rank for each command, of a job of `size` ranks. `of_last` are further variables of the last one."""
+        self._outputs = tempfile.mkdtemp(prefix="oneflow-test-")
+        self._folder = tempfile.mkdtemp(prefix="oneflow-test-")
+        size = size or len(commands)
+        self.processes = [
+            subprocess.Popen(
+                each,
+                env={
+                    **os.environ,
+                    "NODE_PATH": str(ROOT / "build" / "node_modules"),
+                    "ONEFLOW_RANK": str(rank),
+                    "ONEFLOW_WORLD_SIZE": str(size),
+                    "ONEFLOW_LOCAL_RANK": str(rank),
+                    "ONEFLOW_LOCAL_WORLD_SIZE": str(size),
+                    "ONEFLOW_MEETING": f"file:{self._folder}",
+                    "ONEFLOW_SECRET": "test",
+                    "ONEFLOW_NUM_THREADS": "1",
+                    **(variables or {}),
+                    **(of_last or {} if rank == len(commands) - 1 else {}),
+                },
+                # Not pipes: a rank that fills one waits for its reader, and others for the rank.
+                stdout=self._file(rank, "out").open("w", encoding="utf-8"),
+                stderr=self._file(rank, "err").open("w", encoding="utf-8"),
+            )
+            for rank, each in enumerate(commands)
+        ]
+
+    def __enter__(self) -> Job:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for each in self.processes:
+            each.kill()
+            each.wait()
+        for folder in (self._folder, self._outputs):
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _file(self, rank: int, kind: str) -> Path:
+        return Path(self._outputs, f"{rank}.{kind}")
+
+    def wait_for(self, rank: int) -> Rank:
+        """Waits until a rank has ended."""
+        status = self.processes[rank].wait(timeout=DEADLINE)
+        output, errors = (self._file(rank, kind).read_text(encoding="utf-8") for kind in ("out", "err"))
+        return Rank(status, output, errors)
+
+    def wait(self) -> list[Rank]:
+        """Waits until all ranks have ended."""
+        return [self.wait_for(rank) for rank in range(len(self.processes))]
+
+
+def run(commands: Sequence[Sequence[str]], variables: Mapping[str, str] | None = None) -> list[list[object]]:
+    """Runs a job whose ranks all succeed, and returns what each has printed."""
+    with Job(commands, variables) as job:
+        ranks = job.wait()
+    for rank, each in enumerate(ranks):
+        assert each.status == 0, f"rank {rank}: status {each.status}\n{each.output}\n{each.errors}"
+    return [each.results for each in ranks]
