@@ -1,10 +1,14 @@
 // Functions of the library as a whole: dtypes, devices, memory, settings.
 #include <oneflow/front_end.h>
 
+#include <mutex>
+
 #include "functions.h"
 
 namespace oneflow::node {
 namespace {
+
+std::mutex alone_mutex;  // held while callAlone() calls a function
 
 std::string device_name(of_device device) {
   char name[64];
@@ -138,6 +142,11 @@ void add_library_functions(Exports& exports) {
   exports.add<memory>("memory");
   exports.add("setGarbageCollector",
               [](const Call& call) { call.environment().set_garbage_collector(call[0].As<Napi::Function>()); });
+  // callAlone(function): calls it while no other thread calls one by this function. Returns its result.
+  exports.add("callAlone", [](const Call& call) {
+    const std::lock_guard lock(alone_mutex);
+    return call[0].As<Napi::Function>().Call({});
+  });
 
   exports.add("setOption",
               [](const Call& call) { call.check(of_set_option(call.string(0).c_str(), call.integer(1))); });

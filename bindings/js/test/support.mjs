@@ -55,12 +55,23 @@ export function checkFailure(call, Class, text) {
 /** Returns the path of a device plugin that is built for the tests. */
 export const plugin = (name) => path.join(build, 'test_plugins', `${name}.so`);
 
+/**
+ * Returns why a program failed, from the error of the function that ran it: how it ended, and what it printed. Summaries
+ * show the first lines of a message, so that the source line which Node.js prints before an error is left out.
+ */
+export const reasonOf = ({status, code, signal, stderr}) =>
+  `${signal ?? `status ${status ?? code}`}: ${stderr.replace(/^\s*\S+:\d+\n.*\n\s*\^+\s+/, '')}`;
+
 /** Runs a program in its own process and returns its output. Ends it after a time limit. */
 export function runAlone(program, environment, options = ['--expose-gc']) {
   const script = `import flow from 'oneflow-js'; ${program}`;
-  return execFileSync(process.execPath, [...options, '--input-type=module', '-e', script], {
-    cwd: path.join(build, 'node_modules'), env: {...process.env, ...environment}, encoding: 'utf8', timeout: 120_000,
-  });
+  try {
+    return execFileSync(process.execPath, [...options, '--input-type=module', '-e', script], {
+      cwd: path.join(build, 'node_modules'), env: {...process.env, ...environment}, encoding: 'utf8', timeout: 120_000,
+    });
+  } catch (error) {
+    return assert.fail(reasonOf(error));
+  }
 }
 
 /**

@@ -12,7 +12,7 @@ const native = require('./native');
 
 /**
  * Returns the function gc(). It exists in all contexts that are created while V8's option expose-gc is set, so that a
- * program need not start Node.js with it.
+ * program need not start Node.js with it. All threads of the process share the option.
  */
 function findCollector() {
   if (typeof globalThis.gc === 'function') return globalThis.gc;
@@ -26,7 +26,7 @@ let collector = null;
 
 /** Runs a full garbage collection. Must not use the frame, whose call may be running. */
 function collectGarbage() {
-  collector ??= findCollector();
+  collector ??= native.callAlone(findCollector);
   collector();
 }
 
