@@ -21,10 +21,12 @@ Gem::Specification.new do |spec|
                          "changelog_uri" => "#{address}/blob/v#{spec.version}/CHANGELOG.md")
   end
 
-  folders = "{cmake,doc,ext,include,lib,runtime,sig}/**/*"
+  folders = "{cmake,doc,exe,ext,include,lib,runtime,sig}/**/*"
   patterns = ["*.md", ".yardopts", "LICENSE", "VERSION", "CMakeLists.txt", folders]
   spec.files = Dir.glob(patterns, base: __dir__).select { |file| File.file?(File.join(__dir__, file)) }.sort
   spec.extensions = ["ext/oneflow/extconf.rb"]
   spec.require_paths = ["lib"]
+  spec.bindir = "exe"
+  spec.executables = ["oneflow-run"]
   spec.extra_rdoc_files = Dir.glob("{README.md,doc/*.rb}", base: __dir__)
 end

@@ -108,12 +108,13 @@ class GemPackager
       spec.summary = "The device #{device} of #{spec.name}"
       spec.description = "The plugin of the device #{device}, which #{spec.name} finds where it is installed."
       spec.name = "#{spec.name}-#{device}"
+      spec.executables = []
     end
   end
 
   # Copies what both gems of oneflow-rb have.
   def stage_front_end(stage)
-    copy("{README.md,.yardopts,lib/**/*.rb,sig/*}", HERE, stage)
+    copy("{README.md,.yardopts,exe/*,lib/**/*.rb,sig/*}", HERE, stage)
     copy("*.rbs", File.join(HERE, "generated"), File.join(stage, "sig"))
     [@payload, HERE].each { |folder| copy("oneflow/*", File.join(folder, "include"), File.join(stage, "include")) }
     Documentation.new(HERE).write(File.join(stage, "doc"))

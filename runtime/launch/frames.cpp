@@ -38,7 +38,7 @@ std::optional<Frame> FrameReader::next() {
   if (available >= kHeader) {
     const auto kind = static_cast<Frame::Kind>(*begin);
     const uint32_t length = get(begin + 5);
-    if (kind < Frame::plan || kind > Frame::failed || length > kLongest)
+    if (kind < Frame::plan || kind > Frame::wants_input || length > kLongest)
       throw Failure("what arrived through the remote shell was not sent by oneflow-run");
     if (available - kHeader >= length) {
       read_ += kHeader + length;

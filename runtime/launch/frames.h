@@ -22,11 +22,12 @@ struct Frame {
     signal,
     input,
     // From a node: what a rank (the number) has written to a stream, how it has ended, a failure of the node (an exit
-    // status).
+    // status), and that rank 0 takes more input. So no input that it does not read is before a signal.
     out,
     err,
     ended,
     failed,
+    wants_input,
   } kind;
   int32_t number;
   std::string content;

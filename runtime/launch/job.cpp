@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <filesystem>
+#include <system_error>
 
 #include "launch/addresses.h"
 #include "launch/failure.h"
@@ -23,6 +25,15 @@ constexpr double kGrace = 5, kGraceOfFailure = 0.5;
 constexpr std::chrono::milliseconds kSameKey{200};
 // How long a killed process may take to end; one that waits for a dead file server does not.
 constexpr std::chrono::seconds kPatience{5};
+
+// Returns the working folder by the name that the user's shell has for it: on other hosts, the links that lead to it may
+// lead elsewhere.
+std::string working_folder() {
+  const std::string actual = std::filesystem::current_path();
+  const char* const name = std::getenv("PWD");
+  std::error_code error;
+  return name != nullptr && *name == '/' && std::filesystem::equivalent(name, actual, error) ? name : actual;
+}
 
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
@@ -51,9 +62,10 @@ Job::Job(const Options& options, const Placement& placement, int restart, Loop& 
   loop_.add(
       STDIN_FILENO,
       [this]() -> short {
-        // A program in the background would be stopped if it read from the terminal.
-        const bool is_ours = isatty(STDIN_FILENO) != 1 || tcgetpgrp(STDIN_FILENO) == getpgrp();
-        return has_input_ && is_ours && !members_.empty() && members_.front().host->wants_input() ? POLLIN : 0;
+        // A program in the background would be stopped if it read from its terminal.
+        const pid_t reading = tcgetpgrp(STDIN_FILENO);
+        const bool may_read = reading < 0 || reading == getpgrp();
+        return has_input_ && may_read && !members_.empty() && members_.front().host->wants_input() ? POLLIN : 0;
       },
       [this] { read_input(); });
 }
@@ -64,7 +76,7 @@ Job::~Job() {
 }
 
 void Job::read_input() {
-  char bytes[1 << 12];
+  char bytes[1 << 16];
   const ssize_t count = ::read(STDIN_FILENO, bytes, sizeof bytes);
   if (count < 0 && (errno == EINTR || errno == EAGAIN)) return;
   has_input_ = count > 0;
@@ -98,15 +110,14 @@ void Job::guarded(Step step) {
 
 void Job::connect() {
   for (const PlacedRanks& placed : placement_.hosts) {
-    Member& member = members_.emplace_back(Member{nullptr, &placed, nullptr, false});
     if (placed.is_here) {
-      member.host = std::make_unique<Ranks>(loop_, *this, guard_, signals_);
+      members_.push_back({std::make_unique<Ranks>(loop_, *this, guard_, signals_), &placed, nullptr});
       continue;
     }
     auto remote = std::make_unique<RemoteHost>(loop_, *this, output_, signals_, placed.host,
                                                remote_command(options_, placed.host));
-    member.remote = remote.get();
-    member.host = std::move(remote);
+    RemoteHost* const pointer = remote.get();
+    members_.push_back({std::move(remote), &placed, pointer});
   }
   const auto is_ready = [](const Member& member) { return member.host->is_ready(); };
   while (!is_failing_ && !result_.stopped && !std::ranges::all_of(members_, is_ready)) run_once();
@@ -121,7 +132,7 @@ std::string Job::meeting_address() const {
 HostPlan Job::plan_of(const Member& member, const std::string& address, const std::string& meeting,
                       const std::string& secret) const {
   HostPlan plan;
-  plan.folder = std::filesystem::current_path();
+  plan.folder = working_folder();
   plan.meeting_address = address;
   plan.grace_ms = grace_or(kGrace).count();
   plan.ranks = member.placed->ranks;

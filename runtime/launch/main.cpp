@@ -1,7 +1,9 @@
 // oneflow-run: starts the ranks of a job on this host and others, and ends them together. See docs/oneflow-run.md.
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
@@ -33,6 +35,10 @@ int run_jobs(const Options& options) {
   if (options.mode == Options::dry_run) {
     std::fputs(describe(options, placement).c_str(), stdout);
     return 0;
+  }
+  if (options.parent != 0) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    if (getppid() != options.parent) return 128 + SIGTERM;
   }
   allow_descriptors(static_cast<size_t>(placement.size) * kPerRank + kOwn);
   Guard guard(placement.size);

@@ -32,6 +32,10 @@ class Node : public Listener {
         kill_at_.reset();
         if (ranks_) ranks_->signal(SIGKILL);
       }
+      if (is_input_due_ && ranks_->wants_input()) {
+        is_input_due_ = false;
+        output_.write(encode(Frame::wants_input, 0, {}));
+      }
       loop_.run_once(earlier(kill_at_, ranks_ ? ranks_->deadline() : std::nullopt));
     }
   }
@@ -73,7 +77,9 @@ class Node : public Listener {
     if (frame.kind == Frame::plan && !ranks_) return start(decode(frame.content));
     if (!ranks_) return;
     if (frame.kind == Frame::signal) ranks_->signal(frame.number);
-    if (frame.kind == Frame::input) ranks_->input(frame.content);
+    if (frame.kind != Frame::input) return;
+    ranks_->input(frame.content);
+    is_input_due_ = true;
   }
 
   void start(const HostPlan& plan) {
@@ -83,6 +89,7 @@ class Node : public Listener {
       guard_.emplace(static_cast<int>(plan.ranks.size()));
       ranks_.emplace(loop_, *this, *guard_, signals_);
       ranks_->start(plan);
+      is_input_due_ = true;
     } catch (const Failure& failure) {
       has_failed_ = true;
       host_failed(failure.what(), failure.status());
@@ -107,6 +114,7 @@ class Node : public Listener {
   Writer output_;
   FrameReader frames_;
   bool has_launcher_ = true, has_failed_ = false;
+  bool is_input_due_ = false;  // the launcher waits until it may send more
   std::chrono::milliseconds grace_{0};
   Deadline kill_at_;
   std::optional<Guard> guard_;

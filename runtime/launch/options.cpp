@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <climits>
 #include <functional>
 #include <string_view>
 
@@ -101,6 +102,10 @@ const Option kOptions[] = {
      [](Options& options, Program&, const std::string&) { options.mode = Options::help; }},
     {"--version", nullptr, false, "print the version",
      [](Options& options, Program&, const std::string&) { options.mode = Options::version; }},
+    {"--end-with", "PROCESS", false, nullptr,
+     [](Options& options, Program&, const std::string& value) {
+       options.parent = number_of("--end-with", value, 1, INT_MAX, "a process");
+     }},
     {"--node", nullptr, false, nullptr,
      [](Options& options, Program&, const std::string&) { options.mode = Options::node; }},
 };

@@ -25,6 +25,7 @@ struct Options {
   int threads = 0;                // of each rank; 0: shared out
   std::optional<double> grace_s;  // between a signal that ends ranks, and SIGKILL
   int restarts = 0;
+  int parent = 0;  // the process with which the job ends, if it is killed; 0: none
 
   std::vector<Slots> hosts;  // empty: this one
   std::vector<std::string> remote_shell{"ssh", "-o", "BatchMode=yes"};

@@ -91,6 +91,11 @@ void RemoteHost::start(const HostPlan& plan) {
   send(Frame::plan, 0, encode(plan));
 }
 
+void RemoteHost::input(std::string_view bytes) {
+  wants_input_ = false;
+  send(Frame::input, 0, bytes);
+}
+
 void RemoteHost::read_greeting() {
   for (size_t end; port_ == 0 && (end = greeting_.find('\n')) != std::string::npos;) {
     const std::string line = greeting_.substr(0, end);
@@ -138,6 +143,9 @@ void RemoteHost::handle(const Frame& frame) {
       if (running_.erase(frame.number) != 0) listener_.ended(frame.number, end);
       break;
     }
+    case Frame::wants_input:
+      wants_input_ = true;
+      break;
     case Frame::failed:
       has_failed_ = true;
       listener_.host_failed("host " + name_ + ": " + frame.content, frame.number);

@@ -35,8 +35,8 @@ class RemoteHost : public Host {
   void start(const HostPlan& plan) override;
   void signal(int number) override { send(Frame::signal, number, {}); }
   void children_ended() override;
-  bool wants_input() const override { return input_ && !input_->is_full() && input_->error() == 0; }
-  void input(std::string_view bytes) override { send(Frame::input, 0, bytes); }
+  bool wants_input() const override { return wants_input_; }
+  void input(std::string_view bytes) override;
   bool is_done() const override { return has_ended_ && !shell_.out.is_open(); }
   Deadline deadline() const override { return {}; }
 
@@ -60,7 +60,7 @@ class RemoteHost : public Host {
   FrameReader frames_;
   int port_ = 0;
   std::set<int> running_;  // ranks
-  bool is_started_ = false, has_ended_ = false, has_failed_ = false;
+  bool is_started_ = false, wants_input_ = false, has_ended_ = false, has_failed_ = false;
   End end_{};
 };
 
