@@ -1,4 +1,5 @@
-"""Makes the package of a build folder importable in this environment, by a line in a .pth file, and its commands callable.
+"""Makes the package of a build folder importable in this environment, by a line in a .pth file, and installs its
+commands.
 
 Usage: link_package.py FOLDER
 """

@@ -65,7 +65,9 @@ time.sleep(100)
 
 def test_a_rank_that_ignores_to_be_ended_is_killed(launcher: Launcher) -> None:
     start = time.monotonic()
-    program = "trap '' TERM; touch $ONEFLOW_RANK; while [ ! -e 1 ]; do sleep 0.01; done; test $ONEFLOW_RANK = 0 && exit 3"
+    program = (
+        "trap '' TERM; touch $ONEFLOW_RANK; while [ ! -e 1 ]; do sleep 0.01; done; test $ONEFLOW_RANK = 0 && exit 3"
+    )
     done = launcher.run("-n", "2", "sh", "-c", f"{program}; while :; do sleep 0.1; done")
     assert done.returncode == 3
     assert time.monotonic() - start < 30
@@ -78,7 +80,9 @@ def test_programs_that_a_rank_has_started_end_too(launcher: Launcher, tmp_path: 
 
 
 def test_a_rank_that_is_stopped_ends(launcher: Launcher) -> None:
-    program = "touch $ONEFLOW_RANK; test $ONEFLOW_RANK = 0 && kill -STOP $$; while [ ! -e 0 ]; do sleep 0.01; done; exit 4"
+    program = (
+        "touch $ONEFLOW_RANK; test $ONEFLOW_RANK = 0 && kill -STOP $$; while [ ! -e 0 ]; do sleep 0.01; done; exit 4"
+    )
     assert launcher.run("-n", "2", "--grace", "100", "sh", "-c", program).returncode == 4
 
 

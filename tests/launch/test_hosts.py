@@ -54,7 +54,16 @@ def test_ranks_are_where_they_should_be(launcher: Launcher, job: list[str]) -> N
 
 
 def test_the_first_host_may_be_another_one(launcher: Launcher, remote_shell: str) -> None:
-    options = ["--hosts", "far:1,localhost:1,far:1", "--remote-shell", remote_shell, "--address", "lo", "--port", "4711"]
+    options = [
+        "--hosts",
+        "far:1,localhost:1,far:1",
+        "--remote-shell",
+        remote_shell,
+        "--address",
+        "lo",
+        "--port",
+        "4711",
+    ]
     ranks = shown(launcher.run(*options, "--no-tag", *launcher.script(SHOW), HOST="here").stdout)
     assert [rank["host"] for rank in ranks] == ["far", "here", "far"]
     assert [rank["ONEFLOW_LOCAL_RANK"] for rank in ranks] == list("001")
@@ -100,7 +109,9 @@ def test_a_failure_elsewhere(launcher: Launcher, job: list[str]) -> None:
     assert line.endswith(" on farther) was killed by signal 9 (Killed)")
     done = launcher.run(*job, "-n", "4", "sleep", "100", ":", "nowhere")
     assert done.returncode == 127
-    assert done.stderr.splitlines()[-1].endswith("rank 4 (nowhere on farther) cannot be started: No such file or directory")
+    assert done.stderr.splitlines()[-1].endswith(
+        "rank 4 (nowhere on farther) cannot be started: No such file or directory"
+    )
 
 
 def test_signals_reach_other_hosts(launcher: Launcher, job: list[str], tmp_path: Path) -> None:
@@ -165,7 +176,10 @@ def test_a_folder_that_is_missing_there(launcher: Launcher, tmp_path: Path) -> N
     with launcher.start(*options, "true", cwd=tmp_path / "work") as process:
         _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 1
-    assert err == f"oneflow-run: host far: cannot enter the folder {tmp_path}/none: No such file or directory\n"
+    assert (
+        err.splitlines()[0]
+        == f"oneflow-run: host far: cannot enter the folder {tmp_path}/none: No such file or directory"
+    )
 
 
 def test_addresses_that_are_not_known(launcher: Launcher, remote_shell: str) -> None:

@@ -15,7 +15,9 @@ def test_only_rank_0_has_input(launcher: Launcher) -> None:
 def test_what_is_not_read_is_left_to_others(launcher: Launcher) -> None:
     """A job inside of a shell's loop does not take the input of the loop."""
     program = f"{launcher.program} -n 2 true; cat"
-    done = subprocess.run(["sh", "-c", program], input="rest\n", capture_output=True, text=True, env=launcher.environment)
+    done = subprocess.run(
+        ["sh", "-c", program], input="rest\n", capture_output=True, text=True, env=launcher.environment
+    )
     assert done.stdout == "rest\n"
 
 

@@ -82,7 +82,10 @@ def test_files_have_the_output_of_each_rank(launcher: Launcher, tmp_path: Path) 
 
 def test_a_folder_that_cannot_be_made(launcher: Launcher) -> None:
     done = launcher.run("-n", "1", "--output", "/proc/x", "true")
-    assert (done.returncode, done.stderr) == (1, "oneflow-run: cannot make the folder /proc/x: No such file or directory\n")
+    assert (done.returncode, done.stderr) == (
+        1,
+        "oneflow-run: cannot make the folder /proc/x: No such file or directory\n",
+    )
 
 
 def test_a_reader_that_stops_ends_the_job_quietly(launcher: Launcher) -> None:

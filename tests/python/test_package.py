@@ -146,8 +146,9 @@ def test_contents(dist: Path) -> None:
         } <= headers
         others = set(names) - headers
         assert not [name for name in others if "oneflow_devices" in name or name.endswith((".cpp", ".h", ".a"))]
-        probe = ZipFile(wheel).getinfo("oneflow_py/lib/oneflow-probe")
-        assert stat.S_IMODE(probe.external_attr >> 16) == 0o755
+        for program in ("oneflow-probe", "oneflow-run"):
+            entry = ZipFile(wheel).getinfo(f"oneflow_py/lib/{program}")
+            assert stat.S_IMODE(entry.external_attr >> 16) == 0o755
         assert wheel.stat().st_size <= 6_000_000
 
 
@@ -223,6 +224,22 @@ def test_a_fresh_environment(dist: Path, tmp_path: Path) -> None:
     environment.pip("uninstall", "--yes", "oneflow-py")
     after = sorted(environment.packages.rglob("*"))
     assert after == before
+
+
+def test_the_command_starts_ranks(installed: Environment) -> None:
+    command = str(installed.folder / "bin" / "oneflow-run")
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([command, *arguments], capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"})
+
+    assert run("--version").stdout == f"oneflow-run {VERSION}\n"
+    # Not even a signal that Python ignores is ignored in a rank.
+    done = run("-n", "2", "sh", "-c", "echo $ONEFLOW_RANK; grep SigIgn /proc/self/status")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(done.stdout.split()) == sorted(
+        "[0] 0 [0] SigIgn: 0000000000000000 [1] 1 [1] SigIgn: 0000000000000000".split()
+    )
+    assert run("-n", "2", "sh", "-c", "exit 3").returncode == 3
 
 
 def test_the_stable_abi(dist: Path, tmp_path: Path) -> None:
