@@ -8,7 +8,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from tests.launch.conftest import Launcher
+from tests.launch.conftest import Launcher, restore_signals
 
 SHOW = """
 import json, os, stat
@@ -79,5 +79,7 @@ print(sorted(os.listdir("/proc/self/fd"))[:-1], [s.name for s in signal.pthread_
 print([line for line in open("/proc/self/status") if line.startswith("SigIgn")], os.getpgid(0) == os.getpid())
 """
     command = launcher.script(text)
-    bare = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, process_group=0)
+    bare = subprocess.run(
+        command, capture_output=True, text=True, stdin=subprocess.DEVNULL, process_group=0, preexec_fn=restore_signals
+    )
     assert launcher.run("-n", "1", *command).stdout == bare.stdout

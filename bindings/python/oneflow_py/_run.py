@@ -16,9 +16,8 @@ def main() -> None:
     """Runs the program with the arguments of this one."""
     program = next((path for path in PLACES if path.exists()), None)
     if program is None:
-        sys.exit(
-            f"oneflow-run: {PLACES[0]} is missing. Install the package again: pip install --force-reinstall oneflow-py"
-        )
+        reinstall = "python -m pip install --force-reinstall oneflow-py"
+        sys.exit(f"oneflow-run: {PLACES[0]} is missing. Install the package again: {reinstall}")
     # Python ignores these signals, and programs inherit that.
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
