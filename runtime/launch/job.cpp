@@ -26,8 +26,8 @@ constexpr std::chrono::milliseconds kSameKey{200};
 // How long a killed process may take to end; one that waits for a dead file server does not.
 constexpr std::chrono::seconds kPatience{5};
 
-// Returns the working folder by the name that the user's shell has for it: on other hosts, the links that lead to it may
-// lead elsewhere.
+// Returns the working folder by the name that the user's shell has for it: on other hosts, the links that lead to it
+// may lead elsewhere.
 std::string working_folder() {
   const std::string actual = std::filesystem::current_path();
   const char* const name = std::getenv("PWD");

@@ -60,8 +60,7 @@ const Option kOptions[] = {
      [](Options& options, Program&, const std::string& value) {
        options.threads = number_of("--threads", value, 1, 1024, "a number of threads, at most 1024");
      }},
-    {"--grace", "S", false,
-     "kill ranks S seconds after what should end them: 5 after a signal, 0.5 after a failure",
+    {"--grace", "S", false, "kill ranks S seconds after what should end them: 5 after a signal, 0.5 after a failure",
      [](Options& options, Program&, const std::string& value) {
        options.grace_s = number_of("--grace", value, 0.0, 1e6, "a number of seconds");
      }},
