@@ -75,6 +75,8 @@ std::vector<Slots> read_hostfile(const std::string& path) {
   return hosts;
 }
 
+std::string address_of(const std::string& host) { return host.substr(host.find('@') + 1); }
+
 bool is_this_host(const std::string& name) {
   char own[HOST_NAME_MAX + 1] = {};
   gethostname(own, HOST_NAME_MAX);

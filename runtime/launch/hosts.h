@@ -19,6 +19,9 @@ Slots read_slots(const std::string& text);
 // Reads a file with "name:4" or "name slots=4" in each line, and comments after '#'. Throws Failure.
 std::vector<Slots> read_hostfile(const std::string& path);
 
+// Returns the name of a host without that of a user: of "me@node1", node1.
+std::string address_of(const std::string& host);
+
 // Returns whether a name is that of this host.
 bool is_this_host(const std::string& name);
 

@@ -35,6 +35,19 @@ std::string working_folder() {
   return name != nullptr && *name == '/' && std::filesystem::equivalent(name, actual, error) ? name : actual;
 }
 
+// Lists ranks: "rank 0, 4, 7, ...".
+std::string list(const std::set<int>& ranks) {
+  constexpr int kMost = 8;
+  std::string text = "rank ";
+  int count = 0;
+  for (const int rank : ranks) {
+    if (count > 0) text += ", ";
+    if (count++ == kMost) return text + "...";
+    text += std::to_string(rank);
+  }
+  return text;
+}
+
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
@@ -92,6 +105,7 @@ Result Job::run() {
     connect();
     if (!is_failing_ && !result_.stopped) start();
   });
+  if (result_.stopped && !members_.empty() && !members_.front().is_started) result_.status = 128 + *result_.stopped;
   while (!is_done()) guarded([this] { run_once(); });
   is_flushing_ = true;
   while (!output_.is_empty()) guarded([this] { run_once(); });
@@ -125,8 +139,8 @@ void Job::connect() {
 
 std::string Job::meeting_address() const {
   if (!options_.address.empty()) return resolve(options_.address);
-  if (members_.front().remote) return resolve(members_.front().placed->host);
-  return own_address_towards(members_[1].placed->host);
+  if (members_.front().remote) return resolve(address_of(members_.front().placed->host));
+  return own_address_towards(address_of(members_[1].placed->host));
 }
 
 HostPlan Job::plan_of(const Member& member, const std::string& address, const std::string& meeting,
@@ -162,10 +176,10 @@ void Job::start() {
     address = meeting_address();
     meeting = tcp_meeting(address, options_.port != 0 ? options_.port : first ? first->port() : free_port());
   }
-  running_ = placement_.size;
   for (Member& member : members_) {
     if (is_failing_) return;
     member.is_started = true;
+    for (const RankPlan& rank : member.placed->ranks) running_.insert(rank.rank);
     member.host->start(plan_of(member, address, meeting, secret));
   }
 }
@@ -176,7 +190,11 @@ void Job::run_once() {
   loop_.run_once(deadline);
   output_.show_started();
   const auto now = Clock::now();
-  if (kill_at_ && *kill_at_ <= now) kill_all();
+  if (kill_at_ && *kill_at_ <= now) {
+    // Users look for those that hang.
+    if (!is_failing_ && !running_.empty()) output_.say("oneflow-run: killing what did not end: " + list(running_));
+    kill_all();
+  }
   // The ranks need not write what nobody reads.
   if (const int error = output_.error(); error != 0 && !is_failing_) {
     if (error != EPIPE) output_.say(std::string("oneflow-run: cannot write standard output: ") + std::strerror(error));
@@ -191,7 +209,7 @@ bool Job::is_done() const {
 }
 
 void Job::ended(int rank, const End& end) {
-  --running_;
+  running_.erase(rank);
   output_.finish(rank);
   const int status = exit_status(end);
   if (status == 0 || is_failing_) return;

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -78,7 +79,7 @@ class Job : public Listener {
   std::vector<Member> members_;
 
   Result result_;
-  int running_ = 0;  // ranks
+  std::set<int> running_;  // ranks
   bool is_failing_ = false, is_flushing_ = false, has_input_ = true;
   Clock::time_point stopped_at_;
   Deadline kill_at_, give_up_at_;

@@ -42,9 +42,7 @@ Ranks::~Ranks() {
     close(rank.child.out);
     close(rank.child.err);
     guard_.set_group(static_cast<int>(i), 0);
-    if (rank.child.process == 0) continue;
-    while (waitpid(rank.child.process, nullptr, 0) < 0 && errno == EINTR) {
-    }
+    if (rank.child.process != 0) end_child(rank.child.process);
   }
 }
 

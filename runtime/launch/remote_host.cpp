@@ -4,7 +4,6 @@
 #include <sys/wait.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 
@@ -64,16 +63,8 @@ RemoteHost::~RemoteHost() {
   close_output();
   if (shell_.err.is_open()) loop_.remove(shell_.err.get());
   input_.reset();
-  if (has_ended_) return;
-  // A shell that does not end with its input is of no use any more.
-  kill(-shell_.process, SIGTERM);
-  for (int tries = 0; tries < 50; ++tries) {
-    if (waitpid(shell_.process, nullptr, WNOHANG) != 0) return;
-    usleep(10'000);
-  }
-  kill(-shell_.process, SIGKILL);
-  while (waitpid(shell_.process, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  // The connection ends with it, and with that what runs there.
+  if (!has_ended_) end_child(shell_.process);
 }
 
 void RemoteHost::close_output() {

@@ -89,4 +89,10 @@ Child start_program(const std::vector<std::string>& arguments, const std::vector
   return child;
 }
 
+void end_child(pid_t process) {
+  constexpr int kTries = 500, kPauseUs = 10'000;
+  kill(-process, SIGKILL);
+  for (int i = 0; i < kTries && waitpid(process, nullptr, WNOHANG) == 0; ++i) usleep(kPauseUs);
+}
+
 }  // namespace oneflow::launch

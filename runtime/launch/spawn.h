@@ -28,6 +28,9 @@ void allow_descriptors(size_t count);
 Child start_program(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
                     Source source, const Signals& signals);
 
+// Kills a child with its process group, and forgets it. Returns after some seconds also if the system does not end it.
+void end_child(pid_t process);
+
 }  // namespace oneflow::launch
 
 #endif  // ONEFLOW_LAUNCH_SPAWN_H_

@@ -79,7 +79,19 @@ def test_ranks_that_do_not_end_in_time_are_killed(launcher: Launcher) -> None:
     program = ready_then(FOR_EVER, "trap '' TERM")
     with started(launcher, "--grace", "0.2", *program) as process:
         process.send_signal(signal.SIGTERM)
-        assert process.wait(timeout=PATIENCE) == 128 + signal.SIGKILL
+        _, err = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, err) == (128 + signal.SIGKILL, "oneflow-run: killing what did not end: rank 0, 1\n")
+
+
+def test_a_job_is_interrupted_before_it_starts(launcher: Launcher, tmp_path: Path) -> None:
+    """The remote shell waits."""
+    shell = tmp_path / "shell"
+    shell.write_text("#!/bin/sh\ntouch asked\nexec sleep 100\n")
+    shell.chmod(0o755)
+    with launcher.start("--hosts", "far:1", "--remote-shell", str(shell), "true") as process:
+        wait_until(lambda: (tmp_path / "asked").exists())
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=PATIENCE) == -signal.SIGINT
 
 
 def test_an_interrupted_job_is_not_started_again(launcher: Launcher) -> None:
