@@ -27,6 +27,6 @@ Gem::Specification.new do |spec|
   spec.extensions = ["ext/oneflow/extconf.rb"]
   spec.require_paths = ["lib"]
   spec.bindir = "exe"
-  spec.executables = ["oneflow-run"]
+  spec.executables = spec.files.grep(%r{\Aexe/}) { File.basename(_1) } # the gems of devices have none
   spec.extra_rdoc_files = Dir.glob("{README.md,doc/*.rb}", base: __dir__)
 end

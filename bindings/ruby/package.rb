@@ -108,7 +108,6 @@ class GemPackager
       spec.summary = "The device #{device} of #{spec.name}"
       spec.description = "The plugin of the device #{device}, which #{spec.name} finds where it is installed."
       spec.name = "#{spec.name}-#{device}"
-      spec.executables = []
     end
   end
 
