@@ -11,6 +11,7 @@ if(NOT ONEFLOW_STATIC)
   install_side_libraries(DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endif()
 install(TARGETS oneflow-probe RUNTIME DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+install(TARGETS oneflow-run RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
 foreach(folder IN LISTS ONEFLOW_INCLUDE_DIRS)
   install(DIRECTORY "${folder}/oneflow" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}" FILES_MATCHING PATTERN "*.h"
           PATTERN "*.hpp")
@@ -25,7 +26,7 @@ install(FILES "${CMAKE_BINARY_DIR}/oneflow-config.cmake" "${CMAKE_BINARY_DIR}/on
 
 # What packages for other languages contain of the library.
 if(NOT ONEFLOW_STATIC)
-  install(TARGETS oneflow oneflow-probe
+  install(TARGETS oneflow oneflow-probe oneflow-run
           LIBRARY DESTINATION runtime COMPONENT payload NAMELINK_SKIP EXCLUDE_FROM_ALL
           RUNTIME DESTINATION runtime COMPONENT payload EXCLUDE_FROM_ALL)
   install_headers(include payload)

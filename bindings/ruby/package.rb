@@ -113,7 +113,7 @@ class GemPackager
 
   # Copies what both gems of oneflow-rb have.
   def stage_front_end(stage)
-    copy("{README.md,.yardopts,lib/**/*.rb,sig/*}", HERE, stage)
+    copy("{README.md,.yardopts,exe/*,lib/**/*.rb,sig/*}", HERE, stage)
     copy("*.rbs", File.join(HERE, "generated"), File.join(stage, "sig"))
     [@payload, HERE].each { |folder| copy("oneflow/*", File.join(folder, "include"), File.join(stage, "include")) }
     Documentation.new(HERE).write(File.join(stage, "doc"))

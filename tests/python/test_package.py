@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -146,8 +147,9 @@ def test_contents(dist: Path) -> None:
         } <= headers
         others = set(names) - headers
         assert not [name for name in others if "oneflow_devices" in name or name.endswith((".cpp", ".h", ".a"))]
-        probe = ZipFile(wheel).getinfo("oneflow_py/lib/oneflow-probe")
-        assert stat.S_IMODE(probe.external_attr >> 16) == 0o755
+        for program in ("oneflow-probe", "oneflow-run"):
+            entry = ZipFile(wheel).getinfo(f"oneflow_py/lib/{program}")
+            assert stat.S_IMODE(entry.external_attr >> 16) == 0o755
         assert wheel.stat().st_size <= 6_000_000
 
 
@@ -223,6 +225,21 @@ def test_a_fresh_environment(dist: Path, tmp_path: Path) -> None:
     environment.pip("uninstall", "--yes", "oneflow-py")
     after = sorted(environment.packages.rglob("*"))
     assert after == before
+
+
+def test_the_command_starts_ranks(installed: Environment) -> None:
+    command = str(installed.folder / "bin" / "oneflow-run")
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([command, *arguments], capture_output=True, text=True, env={"PATH": "/usr/bin:/bin"})
+
+    assert run("--version").stdout == f"oneflow-run {VERSION}\n"
+    done = run("-n", "2", "sh", "-c", "echo $ONEFLOW_RANK")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert sorted(done.stdout.splitlines()) == ["[0] 0", "[1] 1"]
+    # Python ignores SIGPIPE, but not for ranks.
+    assert run("-n", "1", "bash", "-c", "yes | true; echo ${PIPESTATUS[0]}").stdout == f"{128 + signal.SIGPIPE}\n"
+    assert run("-n", "2", "sh", "-c", "exit 3").returncode == 3
 
 
 def test_the_stable_abi(dist: Path, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def readelf(option: str, path: Path) -> str:
 
 
 def test_there_is_a_payload() -> None:
-    assert {"liboneflow.so.0", "liboneflow_draw.so", "liboneflow_onnx.so", "oneflow-probe"} <= {
+    assert {"liboneflow.so.0", "liboneflow_draw.so", "liboneflow_onnx.so", "oneflow-probe", "oneflow-run"} <= {
         path.name for path in BINARIES
     }
 

@@ -1,7 +1,8 @@
 // The packages that users install: what they contain, and that they run, also bundled, without this checkout.
 
 import assert from 'node:assert/strict';
-import {execFileSync} from 'node:child_process';
+import {execFileSync, spawn} from 'node:child_process';
+import {once} from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import {test} from 'node:test';
@@ -111,6 +112,28 @@ test('the package runs without a compiler and without this checkout', (t) => {
   const native = path.join(folder, 'node_modules', platformPackage);
   assert.ok(libraries.length >= 2);
   for (const library of libraries) assert.equal(path.dirname(library), native);
+});
+
+test('the command starts ranks, and ends with them', async (t) => {
+  const folder = install(t, 'oneflow-js', platformPackage);
+  const command = path.join(folder, 'node_modules', '.bin', 'oneflow-run');
+  const ranks = (...args) => run(folder, [command, ...args]);
+  assert.equal(ranks('--version'), `oneflow-run ${version}\n`);
+  assert.deepEqual(ranks('-n', '2', 'sh', '-c', 'echo $ONEFLOW_RANK').split('\n').sort(), ['', '[0] 0', '[1] 1']);
+  assert.throws(() => ranks('-n', '2', 'sh', '-c', 'exit 3'), {status: 3});
+
+  // Signals reach the ranks, also when nothing of this process is left to pass them on.
+  for (const signal of ['SIGTERM', 'SIGKILL']) {
+    const program = 'trap "echo told; exit 0" TERM; echo ready; while :; do sleep 0.05; done';
+    const child = spawn(command, ['-n', '1', 'sh', '-c', program], {stdio: ['ignore', 'pipe', 'inherit']});
+    let output = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      if (output === '') child.kill(signal);
+      output += text;
+    });
+    await once(child, 'close');
+    assert.equal(output, 'ready\ntold\n', signal);
+  }
 });
 
 test('the devices of an installed plugin are found', (t) => {

@@ -96,6 +96,7 @@ class Project:
         metadata.name = f"{base}-{device}"
         metadata.description = f"The {device} plugin of {base}: computes on devices of this type."
         metadata.dependencies = [Requirement(f"{base}=={self.version}")]
+        metadata.scripts = {}
         metadata.optional_dependencies = {}
         text = f"# {metadata.name}\n\n{metadata.description}\n\n    pip install {base}[{device}]\n"
         metadata.readme = Readme(text, None, "text/markdown")

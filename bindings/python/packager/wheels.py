@@ -81,6 +81,9 @@ def write_wheel(
             write_file(archive, source.read_bytes(), target, is_executable=source.stat().st_mode & 0o100 != 0)
         write_file(archive, bytes(metadata.as_rfc822()), f"{information}/METADATA")
         write_file(archive, description(tag, metadata).encode(), f"{information}/WHEEL")
+        if metadata.scripts:
+            scripts = [f"{name} = {function}\n" for name, function in metadata.scripts.items()]
+            write_file(archive, f"[console_scripts]\n{''.join(scripts)}".encode(), f"{information}/entry_points.txt")
     return path
 
 

@@ -110,6 +110,18 @@ class PackageTest < GemsTest
     end
   end
 
+  def test_the_command_starts_ranks
+    install(gem_file) do |home|
+      command = [RbConfig.ruby, File.join(home, "bin/oneflow-run")]
+      run = ->(*arguments) { Open3.capture2e({ **only(home), **clean }, *command, *arguments) }
+      assert_equal "oneflow-run #{OneFlow::VERSION}\n", run.call("--version").first
+      output, status = run.call("-n", "2", "sh", "-c", "echo $ONEFLOW_RANK")
+      assert_predicate status, :success?
+      assert_equal ["[0] 0", "[1] 1"], output.lines(chomp: true).sort
+      assert_equal 3, run.call("-n", "2", "sh", "-c", "exit 3").last.exitstatus
+    end
+  end
+
   def test_a_system_without_a_plugin
     Dir.mktmpdir do |home|
       output, status = install_into(home, gem_file("oneflow-rb-far", platform: false), options: ["--force"])

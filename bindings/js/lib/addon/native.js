@@ -1,32 +1,15 @@
 'use strict';
 
-/**
- * The addon. An installed package has it in the package for the system, an optional dependency; a checkout of the
- * repository, whose package.json has no version, in the build folder: $OF_BUILD, or build/ if that is not set.
- */
+/** The addon. */
 
 const fs = require('node:fs');
-const {createRequire} = require('node:module');
 const path = require('node:path');
 const manifest = require('../../package.json');
 const loading = require('./loading');
-
-/** Loads what bundlers cannot see, from where this code runs. */
-const load = createRequire(__filename);
+const {load, find, findPlatform, isCheckout, buildFolder} = require('./packages');
 
 /** The version of Node-API that the addon is compiled for. */
 const NODE_API = 9;
-
-/** Returns the package.json of a package and the folder that it is in; null if the package is not installed. */
-function find(name) {
-  try {
-    const file = load.resolve(`${name}/package.json`);
-    return {name, folder: path.dirname(file), description: JSON.parse(fs.readFileSync(file, 'utf8'))};
-  } catch (error) {
-    if (error.code === 'MODULE_NOT_FOUND') return null;
-    throw loading.damaged(name, error.message, error);
-  }
-}
 
 /**
  * Loads the addon of a package. Its package.json lists the sizes of its files: the loader of the system would crash on
@@ -60,24 +43,17 @@ function addDevices(addon, platform) {
 }
 
 function loadPackage() {
-  const names = Object.keys(manifest.optionalDependencies);
-  const system = `@${manifest.name}/${process.platform}-${process.arch}`;
-  for (const name of names.filter((each) => each === system || each.startsWith(`${system}-`))) {
-    const platform = find(name);
-    if (platform === null) continue;
-    const addon = loadFrom(platform);
-    addDevices(addon, platform);
-    return addon;
-  }
-  throw loading.missing(names);
+  const platform = findPlatform();
+  const addon = loadFrom(platform);
+  addDevices(addon, platform);
+  return addon;
 }
 
 function loadBuild() {
-  const build = process.env.OF_BUILD ?? path.join(__dirname, '..', '..', '..', '..', 'build');
-  const file = path.join(build, 'lib', 'oneflow.node');
+  const file = path.join(buildFolder(), 'oneflow.node');
   if (fs.existsSync(file)) return load(file);
   throw loading.loadError('MISSING_PACKAGE', `the addon ${file} is missing.`, 'Run `make build` in the checkout.');
 }
 
 if (Number(process.versions.napi) < NODE_API) throw loading.oldNode();
-module.exports = manifest.version === undefined ? loadBuild() : loadPackage();
+module.exports = isCheckout ? loadBuild() : loadPackage();

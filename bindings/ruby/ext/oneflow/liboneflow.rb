@@ -34,6 +34,7 @@ class Liboneflow
   def write_rules(makefile)
     names = Dir.children(folders.last).sort.grep_v(FOR_LINKER)
     files = names.map { |name| File.join(folders.last, name) }.select { |file| File.file?(file) }
+    files << File.join(@folder, "bin/oneflow-run")
     makefile.puts "install-so: install-liboneflow", "install-liboneflow:",
                   "\t$(MAKEDIRS) $(RUBYARCHDIR)", "\t$(INSTALL_PROG) #{files.join(" ")} $(RUBYARCHDIR)"
   end

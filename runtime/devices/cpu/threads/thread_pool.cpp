@@ -1,7 +1,6 @@
 #include "threads/thread_pool.h"
 
 #include <pthread.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -13,9 +12,9 @@
 #include <thread>
 #include <utility>
 
-#include "plugin/control_group.h"
 #include "plugin/environment.h"
 #include "plugin/host.h"
+#include "plugin/processors.h"
 
 namespace oneflow::cpu {
 namespace {
@@ -241,20 +240,8 @@ Pool* pool() {
   return existing;
 }
 
-// Returns the number of processors that this process may run on.
-int allowed_processors() {
-  cpu_set_t allowed;
-  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0) return std::max(1, CPU_COUNT(&allowed));
-  return static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-}
-
-// Returns the number of threads that can run at the same time, unless ONEFLOW_NUM_THREADS says another one. A quota
-// that is not an integer is rounded up, as the Java and Go runtimes do: one thread less would leave a part of it
-// unused.
-int initial_threads() {
-  return environment_number("ONEFLOW_NUM_THREADS", kMaxThreads,
-                            std::min(allowed_processors(), group_limits().processors));
-}
+// Returns the number of threads that can run at the same time, unless ONEFLOW_NUM_THREADS says another one.
+int initial_threads() { return environment_number("ONEFLOW_NUM_THREADS", kMaxThreads, usable_processors()); }
 
 std::atomic<int> chosen_threads{0};  // 0 until set_thread_count() is called
 
