@@ -505,7 +505,8 @@ void Engine::ended(Transfer& transfer, of_status status, const char* text) {
 void Engine::lost(uint32_t rank, const char* text) {
   others_[rank].lost = text;
   for (Operation* const each : begun_)
-    if (each->awaited_rank() == rank)
+    // What it has sent before counts.
+    if (each->awaited_rank() == rank && !each->is_ready())
       failed_.emplace_back(Ref<Operation>::share(each), Error(OF_COMMUNICATION_ERROR,
                                                               format_text("rank %u is lost: %s", rank, text)));
 }
