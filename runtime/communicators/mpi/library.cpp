@@ -10,8 +10,8 @@ namespace {
 constexpr const char* kNames[] = {"libmpi.so.40"};
 // Its components look for its symbols among those that are visible to all.
 constexpr int kVisibility = RTLD_GLOBAL;
-// Its handles are addresses of objects in the library.
-#define ONEFLOW_MPI_HANDLE(handle, symbol) reinterpret_cast<decltype(handle)>(find(symbol))
+// Its handles are addresses of objects: those of the program, if it is linked with the library.
+#define ONEFLOW_MPI_HANDLE(handle, symbol) reinterpret_cast<decltype(handle)>(find(RTLD_DEFAULT, symbol))
 #else
 // The name that MPICH and what is compatible with it agree on, and that of Debian.
 constexpr const char* kNames[] = {"libmpi.so.12", "libmpich.so.12"};
@@ -31,13 +31,13 @@ void* open_library(std::string* reason) {
 
 bool find_all(void* handle, Library* library, std::string* reason) {
   bool is_complete = true;
-  const auto find = [&](const char* symbol) {
-    void* const found = dlsym(handle, symbol);
+  const auto find = [&](void* scope, const char* symbol) {
+    void* const found = dlsym(scope, symbol);
     if (!found && is_complete) *reason = dlerror();
     is_complete &= found != nullptr;
     return found;
   };
-#define ONEFLOW_MPI_FIND(name) library->name = reinterpret_cast<decltype(library->name)>(find("MPI_" #name));
+#define ONEFLOW_MPI_FIND(name) library->name = reinterpret_cast<decltype(library->name)>(find(handle, "MPI_" #name));
   ONEFLOW_MPI_FUNCTIONS(ONEFLOW_MPI_FIND)
 #undef ONEFLOW_MPI_FIND
   library->world = ONEFLOW_MPI_HANDLE(MPI_COMM_WORLD, "ompi_mpi_comm_world");
