@@ -80,10 +80,6 @@ of_status Communicator::join() {
   constexpr int kLeastUpperBound = 32767;  // which MPI grants
   most_tag_ = has_most ? *most : kLeastUpperBound;
   if (const of_status status = duplicate_world()) return status;
-  for (Receiver& each : receivers_) {
-    each.owner = this;
-    post_receiver(each);
-  }
   // MPI_Finalize begins with deleting the attributes of MPI_COMM_SELF.
   int code = mpi_.Comm_create_keyval(copy_nothing, world_is_finalized, &keyval_, nullptr);
   if (code == MPI_SUCCESS) code = mpi_.Comm_set_attr(mpi_.self, keyval_, this);
@@ -116,26 +112,24 @@ void Communicator::work_until(const std::function<bool()>& is_met) {
     if (!work()) std::this_thread::sleep_for(kNap);
 }
 
-// Leaves the job, without waiting for ranks that have left or do not answer.
+// Leaves the job. Waits for the others, which may leave as well, or expect messages, but not for long.
 void Communicator::leave() {
   const Lock lock(mutex_);
   if (is_over_) return;
   is_leaving_ = true;
   for (uint32_t rank = 0; rank < options_.size; ++rank)
-    if (rank != options_.rank && !others_[rank].has_left) send(rank, {Kind::kLeft, 0, 0});
-  const auto is_awaited = [&](const Activity& each) {
-    const auto* const message = dynamic_cast<const Outgoing*>(&each);
-    return message && !others_[message->rank].has_left;
-  };
-  work_until([&] { return !requests_.any(is_awaited); });
-  for (Receiver& each : receivers_) requests_.cancel(each);
+    if (rank != options_.rank) send(rank, {Kind::kLeft, 0, 0});
+  others_[options_.rank].has_left = true;
+  work_until([&] {
+    return requests_.is_empty() &&
+           std::all_of(others_.begin(), others_.end(), [](const Other& each) { return each.has_left; });
+  });
   for (const Transfer& each : transfers_)
     if (each.tag != 0) requests_.cancel(each);
-  const auto is_received = [&](const Activity& each) { return dynamic_cast<const Outgoing*>(&each) == nullptr; };
-  work_until([&] { return !requests_.any(is_received); });
+  work_until([&] { return requests_.is_empty(); });
   requests_.abandon();
-  for (Receiver& each : receivers_)
-    if (each.is_posted) static_cast<void>(each.bytes.release());
+  for (auto& each : incoming_)
+    if (!each->is_complete) static_cast<void>(each->bytes.release());
   // The communicator is not freed: MPI might take what a rank sends late for a message of the next one.
   is_over_ = true;
   is_leaving_ = false;
@@ -151,14 +145,7 @@ of_status Communicator::post(uint32_t rank, const void* data, size_t size) {
 
 of_status Communicator::send(uint32_t rank, const Header& header, const void* data, size_t size) {
   if (is_over_) return options_.fail(OF_COMMUNICATION_ERROR, kFinalized);
-  std::unique_ptr<Outgoing> message;
-  if (unused_.empty()) {
-    message = std::make_unique<Outgoing>(*this);
-  } else {
-    message = std::move(unused_.back());
-    unused_.pop_back();
-  }
-  message->rank = rank;
+  auto message = std::make_unique<Outgoing>(*this, rank);
   std::memcpy(message->bytes.get(), &header, sizeof header);
   if (size > 0) std::memcpy(message->bytes.get() + sizeof header, data, size);
   const int code = requests_.begin(*message, [&](MPI_Request* request) {
@@ -174,42 +161,59 @@ of_status Communicator::send(uint32_t rank, const Header& header, const void* da
 }
 
 void Communicator::Outgoing::completed(int code, const MPI_Status&) {
-  constexpr size_t kMostUnused = 16;
-  std::unique_ptr<Outgoing> self(this);
+  const std::unique_ptr<Outgoing> self(this);
+  owner.keep_buffer(std::move(bytes));
   if (code != MPI_SUCCESS) owner.lose(rank, owner.mpi_.text(code));
-  if (owner.unused_.size() < kMostUnused) owner.unused_.push_back(std::move(self));
 }
 
-void Communicator::post_receiver(Receiver& receiver) {
-  const int code = requests_.begin(receiver, [&](MPI_Request* request) {
-    return mpi_.Irecv(receiver.bytes.get(), static_cast<int>(kBufferSize), mpi_.byte, MPI_ANY_SOURCE, kMessageTag,
-                      comm_, request);
-  });
-  receiver.is_posted = code == MPI_SUCCESS;
-  if (code != MPI_SUCCESS) lose_all(mpi_.text(code));
+Communicator::Buffer Communicator::take_buffer() {
+  if (buffers_.empty()) return std::make_unique_for_overwrite<std::byte[]>(kBufferSize);
+  Buffer buffer = std::move(buffers_.back());
+  buffers_.pop_back();
+  return buffer;
 }
 
-void Communicator::Receiver::completed(int code, const MPI_Status& found) {
-  is_posted = false;
-  status = found;
-  int is_cancelled = 0;
-  if (owner->is_leaving_) owner->mpi_.Test_cancelled(&status, &is_cancelled);
-  is_full = code == MPI_SUCCESS && !is_cancelled;
-  if (code != MPI_SUCCESS) owner->lose_all(owner->mpi_.text(code));
+void Communicator::keep_buffer(Buffer buffer) {
+  constexpr size_t kMostKept = 16;
+  if (buffers_.size() < kMostKept) buffers_.push_back(std::move(buffer));
 }
 
-// Takes what has come, in its order.
+// Begins to receive the messages that have come.
+void Communicator::look_for_messages() {
+  while (true) {
+    int is_there = 0, size = 0;
+    MPI_Message found;
+    MPI_Status status;
+    int code = mpi_.Improbe(MPI_ANY_SOURCE, kMessageTag, comm_, &is_there, &found, &status);
+    if (code == MPI_SUCCESS && !is_there) return;
+    if (code == MPI_SUCCESS) code = mpi_.Get_count(&status, mpi_.byte, &size);
+    if (code == MPI_SUCCESS) {
+      incoming_.push_back(
+          std::make_unique<Incoming>(*this, static_cast<uint32_t>(status.MPI_SOURCE), static_cast<size_t>(size)));
+      Incoming& added = *incoming_.back();
+      code = requests_.begin(added, [&](MPI_Request* request) {
+        return mpi_.Imrecv(added.bytes.get(), size, mpi_.byte, &found, request);
+      });
+    }
+    if (code != MPI_SUCCESS) return lose_all(mpi_.text(code));
+  }
+}
+
+void Communicator::Incoming::completed(int code, const MPI_Status&) {
+  is_complete = true;
+  if (code == MPI_SUCCESS) return;
+  size = 0;
+  owner.lose(rank, owner.mpi_.text(code));
+}
+
+// Takes messages that are complete, in the order in which they came.
 bool Communicator::take_messages() {
   bool took = false;
-  while (receivers_[next_receiver_].is_full) {
-    Receiver& receiver = receivers_[next_receiver_];
-    next_receiver_ = (next_receiver_ + 1) % receivers_.size();
-    receiver.is_full = false;
-    int size = 0;
-    mpi_.Get_count(&receiver.status, mpi_.byte, &size);
-    if (static_cast<size_t>(size) >= sizeof(Header))
-      take(static_cast<uint32_t>(receiver.status.MPI_SOURCE), receiver.bytes.get(), static_cast<size_t>(size));
-    post_receiver(receiver);
+  while (!incoming_.empty() && incoming_.front()->is_complete) {
+    const std::unique_ptr<Incoming> message = std::move(incoming_.front());
+    incoming_.pop_front();
+    if (message->size >= sizeof(Header)) take(message->rank, message->bytes.get(), message->size);
+    keep_buffer(std::move(message->bytes));
     took = true;
   }
   return took;
@@ -366,6 +370,7 @@ void Communicator::lose_all(const std::string& text) {
 }
 
 bool Communicator::work() {
+  look_for_messages();
   int code = MPI_SUCCESS;
   const bool did = requests_.advance(&code);
   if (code != MPI_SUCCESS) lose_all(mpi_.text(code));

@@ -7,8 +7,9 @@
 
 #include <oneflow/communicator.h>
 
-#include <array>
 #include <cstddef>
+#include <deque>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -53,25 +54,27 @@ class Communicator {
   };
   static constexpr size_t kBufferSize = sizeof(Header) + kMessageLimit;
   using Buffer = std::unique_ptr<std::byte[]>;
-  static Buffer new_buffer() { return std::make_unique_for_overwrite<std::byte[]>(kBufferSize); }
 
-  // A message that is being sent. It keeps itself until it is.
+  // A message that is being sent, which keeps itself until it is.
   struct Outgoing final : Activity {
-    Outgoing(Communicator& owner) : owner(owner) {}
+    Outgoing(Communicator& owner, uint32_t rank) : owner(owner), rank(rank), bytes(owner.take_buffer()) {}
     void completed(int code, const MPI_Status& status) override;
 
     Communicator& owner;
-    uint32_t rank = 0;
-    Buffer bytes = new_buffer();
+    const uint32_t rank;
+    Buffer bytes;
   };
-  // Receives messages, one after the other.
-  struct Receiver final : Activity {
+  // A message that is being received.
+  struct Incoming final : Activity {
+    Incoming(Communicator& owner, uint32_t rank, size_t size)
+        : owner(owner), rank(rank), size(size), bytes(owner.take_buffer()) {}
     void completed(int code, const MPI_Status& status) override;
 
-    Communicator* owner = nullptr;
-    Buffer bytes = new_buffer();
-    bool is_posted = false, is_full = false;
-    MPI_Status status{};
+    Communicator& owner;
+    const uint32_t rank;
+    size_t size;
+    Buffer bytes;
+    bool is_complete = false;
   };
   // An offer, or a fetch.
   struct Transfer final : Activity {
@@ -98,7 +101,9 @@ class Communicator {
   of_status send(uint32_t rank, const Header& header, const void* data = nullptr, size_t size = 0);
   template <class Begin>
   int begin_parts(Transfer& transfer, size_t size, Begin&& begin);
-  void post_receiver(Receiver& receiver);
+  Buffer take_buffer();
+  void keep_buffer(Buffer buffer);
+  void look_for_messages();
   bool take_messages();
   void take(uint32_t rank, const std::byte* bytes, size_t size);
   void send_wanted(uint32_t rank, const Header& header);
@@ -123,10 +128,8 @@ class Communicator {
   int last_tag_ = 0, most_tag_ = 0;
   uint64_t last_offer_ = 0;
   Requests requests_;
-  // As many messages can come between two calls of progress() before MPI has to keep them.
-  std::array<Receiver, 16> receivers_;
-  size_t next_receiver_ = 0;
-  std::vector<std::unique_ptr<Outgoing>> unused_;
+  std::vector<Buffer> buffers_;  // which are not used
+  std::deque<std::unique_ptr<Incoming>> incoming_;
   std::list<Transfer> transfers_;
   std::vector<Other> others_;
   bool is_bound_to_thread_ = false;

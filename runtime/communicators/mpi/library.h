@@ -15,9 +15,9 @@ namespace oneflow::mpi {
 #define ONEFLOW_MPI_FUNCTIONS(EACH) \
   EACH(Cancel) EACH(Comm_create_keyval) EACH(Comm_delete_attr) EACH(Comm_free_keyval) EACH(Comm_get_attr) \
   EACH(Comm_idup) EACH(Comm_rank) EACH(Comm_set_attr) EACH(Comm_set_errhandler) EACH(Comm_size) \
-  EACH(Error_string) EACH(Finalize) EACH(Finalized) EACH(Get_count) EACH(Init_thread) EACH(Initialized) \
-  EACH(Irecv) EACH(Is_thread_main) EACH(Isend) EACH(Query_thread) EACH(Request_free) EACH(Test) \
-  EACH(Test_cancelled) EACH(Testsome)
+  EACH(Error_string) EACH(Finalize) EACH(Finalized) EACH(Get_count) EACH(Improbe) EACH(Imrecv) \
+  EACH(Init_thread) EACH(Initialized) EACH(Irecv) EACH(Is_thread_main) EACH(Isend) EACH(Query_thread) \
+  EACH(Request_free) EACH(Test) EACH(Testsome)
 // clang-format on
 
 // The functions and the handles that are used, without the beginning of their names.

@@ -1,6 +1,7 @@
 #include "requests.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace oneflow::mpi {
 
@@ -38,10 +39,6 @@ bool Requests::advance(int* code) {
 void Requests::cancel(const Activity& activity) {
   for (size_t i = 0; i < requests_.size(); ++i)
     if (activities_[i] == &activity) mpi_.Cancel(&requests_[i]);
-}
-
-bool Requests::any(const std::function<bool(const Activity&)>& is_meant) const {
-  return std::any_of(activities_.begin(), activities_.end(), [&](const Activity* each) { return is_meant(*each); });
 }
 
 void Requests::abandon() {

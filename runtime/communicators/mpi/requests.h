@@ -2,7 +2,6 @@
 #ifndef ONEFLOW_COMMUNICATORS_MPI_REQUESTS_H_
 #define ONEFLOW_COMMUNICATORS_MPI_REQUESTS_H_
 
-#include <functional>
 #include <vector>
 
 #include "library.h"
@@ -34,7 +33,7 @@ class Requests {
   bool advance(int* code);
   // Cancels requests to receive, which complete soon if nothing is received by them yet.
   void cancel(const Activity& activity);
-  bool any(const std::function<bool(const Activity&)>& is_meant) const;
+  bool is_empty() const { return requests_.empty(); }
   // Forgets all requests, whose memory MPI may access later.
   void abandon();
 
