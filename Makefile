@@ -33,7 +33,7 @@ help: ## List the steps
 
 # ------------------------------------------------------------------------------------------------ dependencies
 
-APT_LISTS := apt.txt commnet/apt.txt tests/packages/apt.txt $(sort $(wildcard bindings/*/apt.txt runtime/devices/*/apt.txt))
+APT_LISTS := apt.txt commnet/apt.txt tests/packages/apt.txt $(sort $(wildcard bindings/*/apt.txt runtime/*/*/apt.txt))
 BUILD_REQUIREMENTS := requirements/build.txt $(sort $(wildcard bindings/*/requirements.txt))
 
 $(BUILD)/.packages: $(APT_LISTS) tools/install_packages.sh

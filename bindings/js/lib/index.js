@@ -129,12 +129,17 @@ installMethods(Tensor.prototype, (value, method) => {
 installComparisons(Tensor.prototype);
 installConversions(Tensor.prototype);
 
+/** Adds what another module has to names; namespaces that both have get the names of both. */
+function merged(names, added) {
+  const both = Object.entries(added).filter(([name, found]) => typeof found === 'object' && name in names);
+  return {...names, ...added, ...Object.fromEntries(both.map(([name, found]) => [name, {...names[name], ...found}]))};
+}
+
 const flow = {
-  ...functionsByName(),
+  ...merged(functionsByName(), classes),
   ...Object.fromEntries(dtypes.names.map((name) => [name, name])),
   ...settings,
   ...devices.functions,
-  ...classes,
   ...gradients,
   gradcheck,
   ...errorClasses,

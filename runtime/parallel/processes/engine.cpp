@@ -68,7 +68,11 @@ Engine::Engine(const of_communicator_table& table, of_communicator_options optio
     ::close(wake_descriptor_);
     check(status);
   }
-  if (!table_.is_bound_to_thread(self_)) thread_ = std::thread([this] { run_thread(); });
+  if (table_.is_bound_to_thread(self_)) {
+    only_thread_ = std::this_thread::get_id();
+  } else {
+    thread_ = std::thread([this] { run_thread(); });
+  }
 }
 
 Engine::~Engine() { close(); }
@@ -97,7 +101,14 @@ void Engine::wake() {
   [[maybe_unused]] const ssize_t written = write(wake_descriptor_, &one, sizeof one);
 }
 
+void Engine::check_thread() const {
+  if (is_bound_to_thread() && only_thread_ != std::this_thread::get_id())
+    fail(OF_UNSUPPORTED, "only the thread that has joined the job may call collectives: communicator '%s' is bound to it",
+         table_.name);
+}
+
 void Engine::submit(Ref<Operation> operation) {
+  check_thread();
   const Lock lock(mutex_);
   if (is_closing_) fail(OF_COMMUNICATION_ERROR, kLeft);
   submitted_.push_back(std::move(operation));
@@ -111,6 +122,7 @@ void Engine::start(Ref<Operation> operation) {
 }
 
 bool Engine::set_on_done(Operation& operation, std::function<void()> function) {
+  if (is_bound_to_thread()) wait_until_done(operation);  // no other thread would go on with it
   const Lock lock(mutex_);
   if (operation.state == Operation::State::kDone) return false;
   operation.on_done = std::move(function);
@@ -118,6 +130,12 @@ bool Engine::set_on_done(Operation& operation, std::function<void()> function) {
 }
 
 void Engine::wait(Operation& operation) {
+  wait_until_done(operation);
+  if (operation.failure) throw *operation.failure;
+}
+
+void Engine::wait_until_done(Operation& operation) {
+  check_thread();
   Lock lock(mutex_);
   if (worker_ == std::this_thread::get_id())
     fail(OF_INVALID_ARGUMENT, "a function that is called during a collective must not wait for another one");
@@ -138,7 +156,6 @@ void Engine::wait(Operation& operation) {
     last_wait_ = Clock::now();
     leave_work();
   }
-  if (operation.failure) throw *operation.failure;
 }
 
 void Engine::leave_work() {
@@ -148,26 +165,33 @@ void Engine::leave_work() {
 }
 
 // Works until an operation is done or the thread is interrupted; without one, while there is work and no thread waits.
-void Engine::work(const Operation* awaited) {
+// Returns whether there was any work.
+bool Engine::work(const Operation* awaited) {
+  bool did = false, has_slept = false;
   Clock::time_point idle_since{};
   Clock::duration nap = kShortestNap;
   for (unsigned looks = 0;;) {
-    if (is_closing_ || (awaited ? awaited->state == Operation::State::kDone : waiting_ > 0)) return;
+    if (is_closing_ || (awaited ? awaited->state == Operation::State::kDone : waiting_ > 0)) return did;
     if (work_once()) {
+      did = true;
+      has_slept = false;
       looks = 0;
       nap = kShortestNap;
       continue;
     }
-    if (++looks % kLooks != 0) continue;
+    // One look is enough after a sleep.
+    const bool spins = awaited ? !has_slept : did;
+    if (spins && ++looks % kLooks != 0) continue;
     const Clock::time_point now = Clock::now();
     if (looks == kLooks) idle_since = now;
-    if (now - idle_since < kSpin) {
+    if (spins && now - idle_since < kSpin) {
       sched_yield();  // who would send may want the processor
       continue;
     }
     check_deadlines(now);
-    if (!awaited || is_interrupted()) return;
-    sleep(table_.descriptor(self_) < 0 ? std::exchange(nap, std::min(nap * 2, kLongestNap)) : kNap);
+    if (!awaited || is_interrupted()) return did;
+    sleep(has_descriptor() ? kNap : std::exchange(nap, std::min(nap * 2, kLongestNap)));
+    has_slept = true;
   }
 }
 
@@ -216,22 +240,25 @@ void Engine::sleep(Clock::duration longest) {
 
 void Engine::run_thread() {
   Lock lock(mutex_);
+  // Without a descriptor, the thread looks less and less often for what others do.
+  Clock::duration nap = kShortestNap;
   while (!is_closing_) {
     const bool leaves_it = running_ == 0 && !has_submitted_ && Clock::now() - last_wait_ < kHoldOff;
     if (is_worked_ || waiting_ > 0 || leaves_it) {
-      rest_.wait_for(lock, is_worked_ ? kNap : kHoldOff);
+      nap = kShortestNap;
+      rest_.wait_for(lock, is_worked_ && has_descriptor() ? kNap : kHoldOff);
       continue;
     }
     is_worked_ = true;
     worker_ = std::this_thread::get_id();
     lock.unlock();
-    work(nullptr);
+    const bool did = work(nullptr);
     lock.lock();
     leave_work();
     if (is_closing_ || waiting_ > 0) continue;
     lock.unlock();
-    const bool naps = table_.descriptor(self_) < 0 && running_ > 0;
-    sleep(naps ? kLongestNap : kNap);
+    nap = did ? kShortestNap : std::min(nap * 2, running_ > 0 ? kLongestNap : kNap);
+    sleep(has_descriptor() ? kNap : nap);
     lock.lock();
   }
 }
@@ -478,7 +505,8 @@ void Engine::ended(Transfer& transfer, of_status status, const char* text) {
 void Engine::lost(uint32_t rank, const char* text) {
   others_[rank].lost = text;
   for (Operation* const each : begun_)
-    if (each->awaited_rank() == rank)
+    // What it has sent before counts.
+    if (each->awaited_rank() == rank && !each->is_ready())
       failed_.emplace_back(Ref<Operation>::share(each), Error(OF_COMMUNICATION_ERROR,
                                                               format_text("rank %u is lost: %s", rank, text)));
 }

@@ -78,7 +78,7 @@ class Engine {
   };
 
   // Work of the worker.
-  void work(const Operation* awaited);
+  bool work(const Operation* awaited);
   bool work_once();
   void sleep(Clock::duration longest);
   void take_submitted();
@@ -93,6 +93,10 @@ class Engine {
   void dispute(Operation& operation);
   void take_dispute(Operation& operation, const Message& message);
 
+  bool has_descriptor() const { return table_.descriptor(self_) >= 0; }
+  bool is_bound_to_thread() const { return only_thread_ != std::thread::id(); }
+  void check_thread() const;
+  void wait_until_done(Operation& operation);
   void leave_work();
   void run_thread();
   void wake();
@@ -109,6 +113,7 @@ class Engine {
   const Clock::duration timeout_;
   void* self_ = nullptr;
   int wake_descriptor_ = -1;
+  std::thread::id only_thread_;  // which may call the communicator; none: all
 
   std::mutex mutex_;
   std::condition_variable changed_, rest_;  // for threads that wait, and for that of the engine

@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <mutex>
 #include <numeric>
+#include <thread>
 
 #include "base/error.h"
 #include "base/fork_safe.h"
+#include "base/interrupt.h"
 #include "parallel/processes/communicators.h"
 
 namespace oneflow::processes {
@@ -21,6 +23,7 @@ ForkSafe<std::mutex> mutex(LockLevel::kJobs);
 struct State {
   std::shared_ptr<Job> job;
   pid_t process = 0;  // which has joined it
+  pid_t joining = 0;  // of which a thread joins one
   bool was_left = false;
 };
 State& state() {
@@ -56,10 +59,35 @@ void check_process(const State& found) {
          found.job->rank());
 }
 
-// Requires the lock.
-void set_job(const Membership& membership, Clock::duration timeout) {
+using Lock = std::unique_lock<ForkSafe<std::mutex>>;
+
+// Waits while another thread joins a job.
+void wait_for_joining(Lock& lock) {
+  constexpr auto kNap = std::chrono::milliseconds(1);
+  while (state().joining == getpid()) {
+    lock.unlock();
+    throw_if_interrupted();
+    std::this_thread::sleep_for(kNap);
+    lock.lock();
+  }
+}
+
+// Joins a job. The lock is released meanwhile, because it may take long, and communicators may fork.
+void set_job(Lock& lock, const Membership& membership, Clock::duration timeout) {
   State& found = state();
-  found.job = std::make_shared<Job>(membership, timeout);
+  found.joining = getpid();
+  lock.unlock();
+  std::shared_ptr<Job> job;
+  std::exception_ptr failure;
+  try {
+    job = std::make_shared<Job>(membership, timeout);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  lock.lock();
+  found.joining = 0;
+  if (failure) std::rethrow_exception(failure);
+  found.job = std::move(job);
   found.process = getpid();
   found.was_left = false;
   static const bool registered = std::atexit(leave_at_exit) == 0;
@@ -82,21 +110,23 @@ Job::Job(const Membership& membership, Clock::duration timeout)
 }
 
 std::shared_ptr<Job> Job::current() {
-  const std::lock_guard lock(mutex);
+  Lock lock(mutex);
+  wait_for_joining(lock);
   State& found = state();
   check_process(found);
   if (!found.job) {
     if (found.was_left) fail(OF_COMMUNICATION_ERROR, "the job was left: init() joins it again");
-    set_job(membership_of_environment().value_or(Membership()), kDefaultTimeout);
+    set_job(lock, membership_of_environment().value_or(Membership()), kDefaultTimeout);
   }
   return found.job;
 }
 
 void Job::join(const Membership& membership, Clock::duration timeout) {
-  const std::lock_guard lock(mutex);
+  Lock lock(mutex);
+  wait_for_joining(lock);
   check_process(state());
   if (state().job) fail(OF_INVALID_ARGUMENT, "the job was joined before: finalize() leaves it");
-  set_job(membership, timeout);
+  set_job(lock, membership, timeout);
 }
 
 void Job::leave() {
