@@ -15,6 +15,9 @@ namespace {
 
 // The numbers of handlers: of messages, and of the keys of offers that were taken.
 constexpr uint32_t kMessage = 1, kTaken = 2;
+// For how long peers need not be woken by a system call, after something has come: the runtime looks for messages about
+// as long before it sleeps.
+constexpr uint32_t kBusyPoll = 60;
 // How often events are looked for while nothing else comes.
 constexpr unsigned kLooks = 16;
 // Offers of at most so many bytes to ranks of this host are copied to memory that those ranks have mapped: they read it
@@ -63,6 +66,7 @@ class CommNet {
     endpoint.secret_size = std::strlen(options_.secret);
     endpoint.listen = listen.empty() ? nullptr : listen.c_str();
     endpoint.flags = CN_MANUAL_PROGRESS;
+    endpoint.busy_poll_us = kBusyPoll;
     endpoint.peer_timeout_ms = options_.timeout_ms;
     cn_job_options job{};
     job.struct_size = sizeof job;
