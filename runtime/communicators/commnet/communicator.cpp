@@ -8,14 +8,24 @@
 #include <new>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace {
 
 // The numbers of handlers: of messages, and of the keys of offers that were taken.
 constexpr uint32_t kMessage = 1, kTaken = 2;
+// For how long peers need not be woken by a system call, after something has come: the runtime looks for messages about
+// as long before it sleeps.
+constexpr uint32_t kBusyPoll = 60;
 // How often events are looked for while nothing else comes.
 constexpr unsigned kLooks = 16;
+// Offers of at most so many bytes to ranks of this host are copied to memory that those ranks have mapped: they read it
+// without a system call, and need not ask how it is reached, as that of a new offer. There are at most so many such
+// blocks.
+constexpr size_t kStagedBytes = 256 << 10, kMostStaged = 16;
+// The sizes from which on offers are faster than messages, to ranks of this host and of other ones.
+constexpr size_t kOfferFromHere = 16 << 10, kOfferFromElsewhere = 256 << 10;
 
 static_assert(CN_TOKEN_SIZE == OF_COMMUNICATOR_KEY_SIZE);
 
@@ -38,13 +48,14 @@ of_status status_of(cn_status status) {
 
 class CommNet {
  public:
-  explicit CommNet(const of_communicator_options& options) : options_(options), peers_(options.size) {}
+  explicit CommNet(const of_communicator_options& options) : options_(options), peers_(options.size), senders_(options.size) {}
   CommNet(const CommNet&) = delete;
   CommNet& operator=(const CommNet&) = delete;
   ~CommNet() {
     is_closing_ = true;
     cn_endpoint_close(endpoint_);
     while (!transfers_.empty()) end(transfers_.front(), OF_COMMUNICATION_ERROR, "the job was left");
+    for (const Staged& each : spare_) cn_memory_release(each.memory);
   }
 
   of_status join() {
@@ -57,6 +68,7 @@ class CommNet {
     endpoint.secret_size = std::strlen(options_.secret);
     endpoint.listen = listen.empty() ? nullptr : listen.c_str();
     endpoint.flags = CN_MANUAL_PROGRESS;
+    endpoint.busy_poll_us = kBusyPoll;
     endpoint.peer_timeout_ms = options_.timeout_ms;
     cn_job_options job{};
     job.struct_size = sizeof job;
@@ -71,17 +83,21 @@ class CommNet {
     if (status == CN_OK) status = cn_join(endpoint_, &job, peers_.data(), options_.size);
     if (status != CN_OK) return failed(status);
     for (uint32_t rank = 0; rank < options_.size; ++rank)
-      if (peers_[rank] != nullptr) ranks_.emplace(peers_[rank], Sender{*this, rank});
+      if (peers_[rank] != nullptr) senders_[rank] = &ranks_.emplace(peers_[rank], Sender{*this, rank}).first->second;
     return OF_OK;
   }
 
   of_status post(uint32_t rank, const void* data, size_t size) { return send(rank, kMessage, data, size); }
 
+  size_t offer_from(uint32_t rank) const { return is_here(rank) ? kOfferFromHere : kOfferFromElsewhere; }
+
   of_status offer(uint32_t rank, const void* data, size_t size, void* user, of_communicator_key* key) {
     Transfer& transfer = add(rank, user);
-    cn_status status = cn_memory_register(endpoint_, const_cast<void*>(data), size, CN_READ, &transfer.memory);
-    if (status == CN_OK) status = cn_memory_token(transfer.memory, CN_READ, &transfer.token);
-    if (status != CN_OK) return dropped(transfer, status);
+    if (size > kStagedBytes || !is_here(rank) || !stage(transfer, data, size)) {
+      cn_status status = cn_memory_register(endpoint_, const_cast<void*>(data), size, CN_READ, &transfer.memory);
+      if (status == CN_OK) status = cn_memory_token(transfer.memory, CN_READ, &transfer.token);
+      if (status != CN_OK) return dropped(transfer, status);
+    }
     std::memcpy(key->bytes, transfer.token.bytes, sizeof key->bytes);
     return OF_OK;
   }
@@ -121,6 +137,13 @@ class CommNet {
   struct Sender {
     CommNet& owner;
     uint32_t rank;
+    bool is_connected = false;  // has got a message
+  };
+  // Memory that other ranks of this host map.
+  struct Staged {
+    cn_memory* memory = nullptr;
+    void* data = nullptr;
+    cn_token token{};
   };
   // An offer whose memory another rank reads, or a fetch.
   struct Transfer {
@@ -129,14 +152,43 @@ class CommNet {
     uint32_t rank;
     cn_token token{};
     cn_memory* memory = nullptr;        // of an offer
+    Staged staged{};                    // where the bytes of an offer were copied to, if they were
     cn_operation* operation = nullptr;  // of a fetch
   };
 
   of_status failed(cn_status status) const { return options_.fail(status_of(status), cn_error()); }
 
+  bool is_here(uint32_t rank) const { return std::strcmp(cn_peer_transport(peers_[rank]), "shared") == 0; }
+
+  // Copies the bytes of an offer. Returns whether there was room for them.
+  bool stage(Transfer& transfer, const void* data, size_t size) {
+    if (spare_.empty() && !allocate_spare()) return false;
+    transfer.staged = spare_.back();
+    spare_.pop_back();
+    std::memcpy(transfer.staged.data, data, size);
+    transfer.memory = transfer.staged.memory;
+    transfer.token = transfer.staged.token;
+    return true;
+  }
+
+  bool allocate_spare() {
+    if (staged_count_ == kMostStaged) return false;
+    Staged added{};
+    cn_status status = cn_memory_alloc(endpoint_, kStagedBytes, CN_READ, &added.data, &added.memory);
+    if (status == CN_OK) status = cn_memory_token(added.memory, CN_READ, &added.token);
+    if (status != CN_OK) {
+      cn_memory_release(added.memory);
+      return false;
+    }
+    spare_.push_back(added);
+    ++staged_count_;
+    return true;
+  }
+
   Transfer& add(uint32_t rank, void* user) { return transfers_.emplace_back(Transfer{*this, user, rank}); }
 
   void remove(Transfer& transfer) {
+    if (transfer.staged.memory != nullptr) --staged_count_;
     cn_memory_release(transfer.memory);
     cn_operation_release(transfer.operation);
     transfers_.remove_if([&](const Transfer& each) { return &each == &transfer; });
@@ -162,15 +214,19 @@ class CommNet {
   }
 
   of_status send(uint32_t rank, uint32_t handler, const void* data, size_t size) {
+    Sender& receiver = *senders_[rank];
     cn_call call{};
     call.struct_size = sizeof call;
     call.flags = CN_COPY;
-    call.user = &ranks_.at(peers_[rank]);
     // Tells of a rank that has left before it was connected.
-    call.done = [](void* user, cn_status status, const char* text) {
-      const Sender& receiver = *static_cast<Sender*>(user);
-      if (status != CN_OK) receiver.owner.lose(receiver.rank, text);
-    };
+    if (!receiver.is_connected) {
+      call.user = &receiver;
+      call.done = [](void* user, cn_status status, const char* text) {
+        Sender& receiver = *static_cast<Sender*>(user);
+        receiver.is_connected = status == CN_OK;
+        if (status != CN_OK) receiver.owner.lose(receiver.rank, text);
+      };
+    }
     const cn_status status = cn_send(peers_[rank], handler, 0, data, size, &call, nullptr);
     if (status == CN_OK) return OF_OK;
     const std::string text = cn_error();
@@ -213,17 +269,26 @@ class CommNet {
     auto& self = *static_cast<CommNet*>(user);
     ++self.done_;
     if (self.is_closing_ || cn_message_size(message) != CN_TOKEN_SIZE) return;
-    for (Transfer& each : self.transfers_)
-      if (each.memory != nullptr && std::memcmp(each.token.bytes, cn_message_data(message), CN_TOKEN_SIZE) == 0)
-        return self.end(each, OF_OK, nullptr);
+    for (Transfer& each : self.transfers_) {
+      if (each.memory == nullptr || std::memcmp(each.token.bytes, cn_message_data(message), CN_TOKEN_SIZE) != 0)
+        continue;
+      if (each.staged.memory != nullptr) {
+        self.spare_.push_back(std::exchange(each.staged, {}));
+        each.memory = nullptr;
+      }
+      return self.end(each, OF_OK, nullptr);
+    }
   }
 
   const of_communicator_options options_;
   cn_endpoint* endpoint_ = nullptr;
   std::vector<cn_peer*> peers_;  // by rank
   std::unordered_map<cn_peer*, Sender> ranks_;
+  std::vector<Sender*> senders_;  // by rank
   std::unordered_map<uint32_t, bool> lost_;
   std::list<Transfer> transfers_;
+  std::vector<Staged> spare_;  // which no rank reads
+  size_t staged_count_ = 0;
   uint64_t done_ = 0;  // counts what progress has brought
   unsigned looks_ = 0;
   bool is_closing_ = false;
@@ -247,10 +312,10 @@ constexpr of_communicator_table kTable = {
     .version = OF_COMMUNICATOR_VERSION,
     .name = "commnet",
     .message_limit = 1 << 20,
-    .offer_from = 256 << 10,
     .open = open,
     .close = [](void* self) { delete &of(self); },
     .is_bound_to_thread = [](void*) { return false; },
+    .offer_from = [](void* self, uint32_t rank) { return of(self).offer_from(rank); },
     .post = [](void* self, uint32_t rank, const void* data, size_t size) { return of(self).post(rank, data, size); },
     .offer = [](void* self, uint32_t rank, const void* data, size_t size, void* transfer,
                 of_communicator_key* key) { return of(self).offer(rank, data, size, transfer, key); },

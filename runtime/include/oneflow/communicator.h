@@ -58,14 +58,14 @@ typedef struct of_communicator_table {
   const char* name;
   /* The most bytes of a message. */
   uint32_t message_limit;
-  /* The size from which on an offer is faster than a message. */
-  uint32_t offer_from;
   /* Joins the job, and returns once all ranks have. */
   of_status (*open)(const of_communicator_options* options, void** self);
   /* Leaves the job. Messages that are under way may arrive; transfers end. */
   void (*close)(void* self);
   /* Returns whether only the thread that opened the communicator may call its functions. */
   bool (*is_bound_to_thread)(void* self);
+  /* Returns the size from which on an offer to a rank is faster than a message. */
+  size_t (*offer_from)(void* self, uint32_t rank);
   /* Sends a message, whose bytes may be changed when the function returns. Messages to a rank arrive in their order. */
   of_status (*post)(void* self, uint32_t rank, const void* data, size_t size);
   /* Offers bytes to a rank, which must not change before `ended` is called with `transfer`. Sets *key. */

@@ -119,6 +119,7 @@ class Worker {
 };
 
 int threads_for(int64_t bytes) {
+  if (bytes < 2 * kBytesPerThread) return 1;  // without a look at the options
   return static_cast<int>(std::clamp<int64_t>(bytes / kBytesPerThread, 1, get_option("num_threads")));
 }
 

@@ -11,6 +11,7 @@
 namespace oneflow::collective {
 
 void run_on_threads(int threads, const std::function<void()>& work) {
+  if (threads == 1) return work();
   std::mutex mutex;
   std::exception_ptr failure;
   const ThreadContext context = ThreadContext::current();

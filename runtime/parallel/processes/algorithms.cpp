@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "device/device.h"
+#include "dispatch/dispatch.h"
 #include "ops/parts.h"
+#include "parallel/local/access.h"
 #include "parallel/local/ranks.h"
 
 namespace oneflow::processes {
@@ -50,6 +52,16 @@ Received receive_vector(Operation& operation, Message message, of_dtype dtype, i
   return {std::move(message), std::move(vector)};
 }
 
+// Merges vectors in their order.
+void merge(const MergeOperators& operators, const std::vector<Received>& sources, const TensorRef& target) {
+  // Two vectors take one kernel, and no memory for what is in between.
+  if (sources.size() == 2 && !operators.then)
+    return call_into(operators.name, *target, *operators.by, sources[0].vector, sources[1].vector);
+  Job job{kHost, {}, {target}};
+  for (const Received& each : sources) job.sources.push_back(each.vector);
+  collective::run_jobs(operators, {job});
+}
+
 }  // namespace
 
 Task exchange_and_merge(Operation& operation, const Tensors& parts, const TensorRef& target,
@@ -72,10 +84,8 @@ Task exchange_and_merge(Operation& operation, const Tensors& parts, const Tensor
       received[from] = receive_vector(operation, std::move(message), dtype, piece.size);
     }
     co_await operation.fetched();
-    Job job{kHost, {}, {flat(*target, piece)}};
-    for (uint32_t from = 0; from < size; ++from)
-      job.sources.push_back(from == own ? flat(*parts[own], piece) : received[from].vector);
-    collective::run_jobs(operators, {job});
+    received[own].vector = flat(*parts[own], piece);
+    merge(operators, received, flat(*target, piece));
   }
   co_await operation.sent();
 }
@@ -92,31 +102,48 @@ Task merge_of_all(Operation& operation, const TensorRef& input, const TensorRef&
   }
   co_await operation.fetched();
   co_await operation.sent();
-  Job job{kHost, {}, {target}};
-  for (uint32_t from = 0; from < size; ++from)
-    job.sources.push_back(from == own ? input : received[from].vector);
-  collective::run_jobs(operators, {job});
+  received[own].vector = input;
+  merge(operators, received, target);
 }
 
-Task exchange(Operation& operation, const Tensors& parts, const Shape& like, int dim, Tensors& received) {
+Task exchange(Operation& operation, const char* caller, const Tensors& parts, const Shape& like, int dim,
+              TensorRef& result) {
   const uint32_t size = operation.size(), own = operation.position();
   for (uint32_t step = 1; step < size; ++step) {
     const uint32_t to = (own + step) % size;
     const Tensor& part = *parts[to];
     operation.send(to, part, part.data(), static_cast<size_t>(part.bytes()), part.size(dim));
   }
-  received.resize(size);
-  received[own] = parts[own];
-  for (uint32_t step = 1; step < size; ++step) {
-    const uint32_t from = (own + size - step) % size;
-    const Message message = co_await operation.receive(from);
-    Shape sizes = like;
-    sizes[dim] = message.envelope.extent;
-    received[from] = Tensor::allocate(sizes, parts[own]->dtype(), kHost);
-    operation.take(message, *received[from], received[from]->mutable_data(),
+  std::vector<Message> messages(size);
+  std::vector<Part> cuts(size);
+  int64_t total = 0;
+  for (uint32_t from = 0; from < size; ++from) {
+    if (from != own) messages[from] = co_await operation.receive(from);
+    cuts[from] = {total, from == own ? parts[own]->size(dim) : messages[from].envelope.extent};
+    if (cuts[from].size < 0 || __builtin_add_overflow(total, cuts[from].size, &total))
+      fail(OF_SHAPE_ERROR, "the result has more elements than can be counted");
+  }
+  Shape sizes = like;
+  sizes[dim] = total;
+  result = Tensor::allocate(sizes, parts[own]->dtype(), kHost);
+  // What does not go to its place as a whole is copied there when it has come.
+  Tensors places(size), received(size);
+  for (uint32_t step = 0; step < size; ++step) {
+    const uint32_t from = (own + step) % size;
+    places[from] = narrow(*result, dim, cuts[from]);
+    if (from == own) {
+      collective::copy_elements(caller, *places[own], *parts[own]);
+      continue;
+    }
+    const bool is_whole = places[from]->is_contiguous();
+    received[from] = is_whole ? places[from] : Tensor::allocate(places[from]->sizes(), result->dtype(), kHost);
+    operation.take(messages[from], *received[from], received[from]->mutable_data(),
                    static_cast<size_t>(received[from]->bytes()));
   }
   co_await operation.fetched();
+  for (uint32_t from = 0; from < size; ++from)
+    if (from != own && received[from].get() != places[from].get())
+      collective::copy_elements(caller, *places[from], *received[from]);
   co_await operation.sent();
 }
 

@@ -20,9 +20,10 @@ Task exchange_and_merge(Operation& operation, const Tensors& parts, const Tensor
 Task merge_of_all(Operation& operation, const TensorRef& input, const TensorRef& target,
                   const collective::MergeOperators& operators);
 
-// Sends each rank r the tensor parts[r], with its size along a dimension, and receives one from each: received[r], which
-// has the sizes `like` but for that dimension. The own part is not copied.
-Task exchange(Operation& operation, const Tensors& parts, const Shape& like, int dim, Tensors& received);
+// Sends each rank r the tensor parts[r], and joins those of all along a dimension, in which their sizes may differ: they
+// have the sizes `like` but for it.
+Task exchange(Operation& operation, const char* caller, const Tensors& parts, const Shape& like, int dim,
+              TensorRef& result);
 
 // Tells all ranks a number, and gets theirs.
 Task exchange_numbers(Operation& operation, int64_t own, std::vector<int64_t>& numbers);

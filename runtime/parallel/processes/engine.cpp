@@ -26,6 +26,8 @@ constexpr Clock::duration kShortestNap = std::chrono::microseconds(50), kLongest
 constexpr Clock::duration kHoldOff = std::chrono::milliseconds(2);
 // The most bytes of messages that a rank has not taken. Further ones are offered, for which the operation waits.
 constexpr uint64_t kMostUnacknowledged = 2 << 20;
+// Messages of fewer bytes are never offered for their size.
+constexpr size_t kAlwaysSent = 4 << 10;
 // How many bytes are taken before their sender is told.
 constexpr uint64_t kCredit = 256 << 10;
 // How many completed calls of a lane are known by their text.
@@ -384,7 +386,8 @@ void Engine::post(uint32_t rank, const Envelope& envelope, const void* data, siz
 }
 
 bool Engine::prefers_message(uint32_t rank, size_t size) const {
-  return size < table_.offer_from && others_[rank].unacknowledged + size <= kMostUnacknowledged;
+  return others_[rank].unacknowledged + size <= kMostUnacknowledged &&
+         (size < kAlwaysSent || size < table_.offer_from(self_, rank));
 }
 
 void Engine::offer(Transfer& transfer, const void* data, size_t size, of_communicator_key* key) {

@@ -41,7 +41,7 @@ void Operation::stop() {
 }
 
 std::optional<uint32_t> Operation::awaited_rank() const {
-  if (!waiting_) return {};
+  if (!waiting_ || is_met()) return {};
   if (awaited_) return awaited_;
   return transfers_->front()->rank;
 }

@@ -89,7 +89,7 @@ class Operation final : public RefCounted<Operation> {
   void stop();
   bool is_ready() const { return waiting_ && is_met(); }
   bool is_complete() const { return task_.is_done(); }
-  // Returns the rank that the body waits for.
+  // Returns the rank that the body waits for. What it waits for may have come before that rank was lost.
   std::optional<uint32_t> awaited_rank() const;
   void note_ended(Transfer& transfer);
 

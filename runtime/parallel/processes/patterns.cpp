@@ -258,16 +258,13 @@ Task run_reduce_scatter(Operation& operation, const char* caller, Split split, M
 
 Task run_all_gather(Operation& operation, const char* caller, TensorRef input, int dim, TensorRef& result) {
   const Tensors parts(operation.size(), input);
-  Tensors received;
-  co_await exchange(operation, parts, input->sizes(), dim, received);
-  result = joined(caller, received, dim);
+  co_await exchange(operation, caller, parts, input->sizes(), dim, result);
 }
 
 Task run_all_to_all(Operation& operation, const char* caller, Split split, int join_dim, TensorRef& result) {
-  Tensors parts, received;
+  Tensors parts;
   co_await split.cut(operation, caller, parts);
-  co_await exchange(operation, parts, parts[operation.position()]->sizes(), join_dim, received);
-  result = joined(caller, received, join_dim);
+  co_await exchange(operation, caller, parts, parts[operation.position()]->sizes(), join_dim, result);
 }
 
 Task run_broadcast(Operation& operation, uint32_t root, TensorRef tensor) {
