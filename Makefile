@@ -158,7 +158,7 @@ vectors: codegen $(VENV)/.test ## Compute the expected results and gradients of 
 TEST_DEVICES := $(OF_BUILD)/test_plugins/far.so:$(OF_BUILD)/test_plugins/accel.so
 
 # Short steps come first, so that a mistake shows early; then long ones, so that both processors end at the same time.
-TEST_STEPS := lint test-codegen test-launch test-runtime test-capi test-sanitizers test-whole test-commnet $(addprefix test-,$(BINDINGS)) test-fuzz
+TEST_STEPS := lint test-codegen test-processes test-runtime test-capi test-sanitizers test-whole test-commnet $(addprefix test-,$(BINDINGS)) test-fuzz
 
 # While the compiler works, packages are downloaded, and the oracles run.
 .PHONY: test prepare-test test-inputs
@@ -174,7 +174,7 @@ test-long: prepare-test $(VENV)/.models ## Run all conformance vectors on every 
 		test-deploy test-guides test-runtime test-sanitizers test-capi test-threads test-commnet-long \
 		$(addprefix test-,$(BINDINGS)) test-models test-arm64 test-fuzz test-fuzz-onnx
 
-.PHONY: test-codegen test-runtime test-capi test-sanitizers test-threads test-commnet test-commnet-long test-fuzz test-fuzz-onnx test-whole test-launch test-guides test-models test-deploy test-arm64
+.PHONY: test-codegen test-runtime test-capi test-sanitizers test-threads test-commnet test-commnet-long test-fuzz test-fuzz-onnx test-whole test-processes test-guides test-models test-deploy test-arm64
 $(TEST_STEPS): $(VENV)/.test
 test-capi $(addprefix test-,$(BINDINGS)): export ONEFLOW_DEVICE_PATH := $(TEST_DEVICES)
 # The conformance vectors that each front end replays: a sample, and its share of the random equations.
@@ -202,8 +202,8 @@ test-fuzz-onnx: # ONNX models, under the sanitizers; to load one takes ten times
 	@tools/fuzz_onnx.sh $$(($(FUZZ_INPUTS) / 10))
 test-whole: # across languages: adding an operator, packages, einsum, documentation
 	@$(PYTHON) -m pytest tests/whole tests/einsum --ignore tests/whole/test_deploy.py
-test-launch: # jobs of several processes
-	@$(PYTHON) -m pytest -p no:cacheprovider tests/launch
+test-processes: # jobs of several processes: the launcher, collectives in each language and in several, what goes wrong
+	@$(PYTHON) -m pytest -p no:cacheprovider tests/launch tests/processes
 test-arm64: vectors # the vectors in C, cross-compiled and on an emulated processor
 	@tools/arm64/test.sh
 test-guides: # what the guides add, compiled

@@ -44,7 +44,7 @@ def sum_over_ranks(tensors):
     """Returns the sums of tensors over all ranks. They travel as one."""
     total = comm.all_reduce(flow.cat([each.flatten() for each in tensors]))
     parts = total.split([each.numel() for each in tensors])
-    return [part.reshape(each.shape) for part, each in zip(parts, tensors)]
+    return [part.reshape(each.shape) for part, each in zip(parts, tensors, strict=False)]
 
 
 def train(parameters, images, labels, epochs):

@@ -40,8 +40,7 @@ Json encoded(const of_data& data, const Results& results) {
       return map;
     }
     default:
-      results.fail(OF_TYPE_MISMATCH, results.parameter(0) +
-                                         " must consist of numbers, texts, lists and maps, got " +
+      results.fail(OF_TYPE_MISMATCH, results.parameter(0) + " must consist of numbers, texts, lists and maps, got " +
                                          results.type_name(data.own[0]));
   }
 }

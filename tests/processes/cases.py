@@ -23,7 +23,9 @@ class Case:
     options: dict[str, object] = field(default_factory=dict)
     ranks: tuple[int, ...] = ()  # of the group; empty: all
     is_async: bool = False
-    gradient: bool = False  # the results are gradients of the inputs, for weights that differ between elements and ranks
+    gradient: bool = (
+        False  # the results are gradients of the inputs, for weights that differ between elements and ranks
+    )
 
     def as_json(self) -> dict[str, object]:
         """Returns what the drivers read."""
@@ -120,9 +122,7 @@ def cases(size: int) -> Iterator[Case]:
         yield Case("all_gather", xs, same(torch.cat(xs, dim)), options={"dim": dim})
         gathered = torch.cat(xs, dim)
         zeros = torch.zeros_like(gathered)
-        yield Case(
-            "gather", xs, (gathered, *(zeros,) * (size - 1)), options={"dim": dim}, is_async=True
-        )
+        yield Case("gather", xs, (gathered, *(zeros,) * (size - 1)), options={"dim": dim}, is_async=True)
         yield Case("scatter", xs, _parts(xs[0], size, dim), options={"dim": dim})
         yield Case("all_to_all", xs, _exchanged(xs, dim, 0), options={"split_dim": dim, "concat_dim": 0})
     uneven = tuple(_data((rank % 3, 2), "float64", generator) for rank in range(size))

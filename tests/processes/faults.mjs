@@ -13,7 +13,7 @@ async function attempt(call) {
     const result = await call();
     console.log(JSON.stringify(result instanceof flow.Tensor ? result.toArray() : result ?? null));
   } catch (error) {
-    if (!(error instanceof flow.FlowError)) throw error;
+    if (!(error instanceof flow.OneFlowError)) throw error;
     console.log(JSON.stringify([error.constructor.name, error.message]));
   }
 }

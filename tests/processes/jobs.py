@@ -12,6 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.launch.conftest import restore_signals
+
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 # A busy machine takes its time.
@@ -75,6 +77,7 @@ class Job:
                 # Not pipes: a rank that fills one waits for its reader, and others for the rank.
                 stdout=self._file(rank, "out").open("w", encoding="utf-8"),
                 stderr=self._file(rank, "err").open("w", encoding="utf-8"),
+                preexec_fn=restore_signals,
             )
             for rank, each in enumerate(commands)
         ]

@@ -32,8 +32,10 @@ def test_a_rank_is_killed(language: str) -> None:
     for each in (ranks[0], ranks[2]):
         assert each.status == 0, each.errors
         first, second, third = each.results
-        assert _is_communication_error(first) and "rank 1" in first[1]
-        assert _is_communication_error(second) and "rank 1" in second[1]
+        assert _is_communication_error(first)
+        assert "rank 1" in first[1]
+        assert _is_communication_error(second)
+        assert "rank 1" in second[1]
         assert third == [2, 2, 2]  # the others go on
 
 
@@ -42,7 +44,8 @@ def test_a_rank_stops(language: str) -> None:
     with _start(language, "stopped") as job:
         for rank in (0, 2):
             (first,) = job.wait_for(rank).results
-            assert _is_communication_error(first) and "rank 1" in first[1]
+            assert _is_communication_error(first)
+            assert "rank 1" in first[1]
 
 
 @ALL
@@ -68,7 +71,8 @@ def test_ranks_call_something_else(language: str, scenario: str, texts: tuple[st
 def test_a_rank_leaves_early(language: str) -> None:
     found = run([command(language, "faults", "leaves")] * 3)
     for results in (found[0], found[2]):
-        assert _is_communication_error(results[0]) and "rank 1" in results[0][1]
+        assert _is_communication_error(results[0])
+        assert "rank 1" in results[0][1]
 
 
 @ALL
@@ -76,21 +80,25 @@ def test_a_rank_never_starts(language: str) -> None:
     with Job([command(language, "faults", "never")] * 2, size=3) as job:
         found = _results(job.wait())
     for results in found:
-        assert _is_communication_error(results[0]) and "rank 2" in results[0][1]
+        assert _is_communication_error(results[0])
+        assert "rank 2" in results[0][1]
 
 
 @ALL
 def test_jobs_are_joined_once(language: str) -> None:
     for results in run([command(language, "faults", "twice")] * 2):
-        assert results[0][0] == "InvalidArgument" and "joined before" in results[0][1]
+        assert results[0][0] == "InvalidArgument"
+        assert "joined before" in results[0][1]
         assert results[1] == [2]
-        assert _is_communication_error(results[2]) and "was left" in results[2][1]
+        assert _is_communication_error(results[2])
+        assert "was left" in results[2][1]
 
 
 @pytest.mark.parametrize("language", ["python", "ruby"])
 def test_a_forked_child_takes_no_part(language: str) -> None:
     for results in run([command(language, "faults", "forks")] * 2):
-        assert _is_communication_error(results[0]) and "was forked from rank" in results[0][1]
+        assert _is_communication_error(results[0])
+        assert "was forked from rank" in results[0][1]
         assert results[1] == [2]
 
 

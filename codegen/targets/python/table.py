@@ -12,7 +12,6 @@ from codegen.printer import boolean, string
 from codegen.targets.python import words
 from codegen.targets.python.documentation import help_text
 
-
 STARTS = "Begins a call of `{}` and returns a handle, whose `wait()` gives the result."
 
 

@@ -27,7 +27,7 @@ constexpr size_t kStagedBytes = 256 << 10, kMostStaged = 16;
 // The sizes from which on offers are faster than messages, to ranks of this host and of other ones.
 constexpr size_t kOfferFromHere = 16 << 10, kOfferFromElsewhere = 256 << 10;
 
-static_assert(CN_TOKEN_SIZE == OF_COMMUNICATOR_KEY_SIZE);
+static_assert(sizeof(cn_token) == sizeof(of_communicator_key));
 
 of_status status_of(cn_status status) {
   switch (status) {
@@ -48,7 +48,8 @@ of_status status_of(cn_status status) {
 
 class CommNet {
  public:
-  explicit CommNet(const of_communicator_options& options) : options_(options), peers_(options.size), senders_(options.size) {}
+  explicit CommNet(const of_communicator_options& options)
+      : options_(options), peers_(options.size), senders_(options.size) {}
   CommNet(const CommNet&) = delete;
   CommNet& operator=(const CommNet&) = delete;
   ~CommNet() {

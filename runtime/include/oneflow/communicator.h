@@ -32,16 +32,16 @@ typedef struct of_communicator_key {
   uint8_t bytes[OF_COMMUNICATOR_KEY_SIZE];
 } of_communicator_key;
 
-/* How a job is joined, and what the runtime is told. The functions are called within functions of the communicator; they
- * may call post(), offer(), fetch() and withdraw(). */
+/* How a job is joined, and what the runtime is told. The functions are called within functions of the communicator;
+ * they may call post(), offer(), fetch() and withdraw(). */
 typedef struct of_communicator_options {
   uint32_t struct_size;
-  uint32_t rank, size;    /* of this process, and of the job */
-  const char* meeting;    /* where the processes find each other, for those that need to be told; "": nowhere */
-  const char* secret;     /* what only the processes of the job know; "": nothing */
-  const char* listen;     /* the address of this host on which others reach it; "": only this host does */
-  uint32_t timeout_ms;    /* how long open() waits for others, and a silent one is not lost */
-  void* context;          /* of the functions below */
+  uint32_t rank, size; /* of this process, and of the job */
+  const char* meeting; /* where the processes find each other, for those that need to be told; "": nowhere */
+  const char* secret;  /* what only the processes of the job know; "": nothing */
+  const char* listen;  /* the address of this host on which others reach it; "": only this host does */
+  uint32_t timeout_ms; /* how long open() waits for others, and a silent one is not lost */
+  void* context;       /* of the functions below */
   /* Sets the text of a failure, and returns `status`. */
   of_status (*fail)(of_status status, const char* text);
   /* A message has come. Its bytes are valid during the call. */

@@ -209,8 +209,8 @@ typedef struct of_public_function {
   const of_overload* overloads;
   int32_t overload_count;
   bool takes_labels; /* whether operands with labels may replace the equation */
-  bool starts;       /* whether calls only begin, and return an object of the class Work; where there are promises, whether
-                        those of the promise variant do */
+  bool starts; /* whether calls only begin, and return an object of the class Work; where there are promises, whether
+                  those of the promise variant do */
 } of_public_function;
 
 /* ---------------------------------------------------------------- languages */

@@ -1,5 +1,5 @@
-/* Jobs of several processes: joining one, groups of ranks, and collectives that run meanwhile. The collectives themselves
- * are operators: "comm.all_reduce". */
+/* Jobs of several processes: joining one, groups of ranks, and collectives that run meanwhile. The collectives
+ * themselves are operators: "comm.all_reduce". */
 #ifndef ONEFLOW_PROCESSES_H_
 #define ONEFLOW_PROCESSES_H_
 
@@ -16,9 +16,9 @@ extern "C" {
 typedef struct of_job_options {
   uint32_t struct_size;
   int64_t rank, world_size;
-  const char* meeting;      /* where the processes find each other: "file:/an/empty/folder", "tcp://host:port" of rank 0 */
-  const char* secret;       /* what only the processes of the job know */
-  const char* listen;       /* the address of this host on which the others reach it; by default, only this host does */
+  const char* meeting; /* where the processes find each other: "file:/an/empty/folder", "tcp://host:port" of rank 0 */
+  const char* secret;  /* what only the processes of the job know */
+  const char* listen;  /* the address of this host on which the others reach it; by default, only this host does */
   const char* communicator; /* what carries bytes: "commnet", "openmpi", "mpich", or the path of a library */
   double timeout;           /* for how many seconds a rank waits for others before it fails; 0: 600 */
 } of_job_options;

@@ -188,8 +188,7 @@ Task share_parts(Operation& operation, const TensorRef& whole) {
   const Part sent = part_of(own);
   for (int64_t start = 0; start == 0 || start < sent.size; start += most)
     for (uint32_t step = 1; step < size; ++step)
-      send_part(operation, (own + step) % size,
-                *flat(*whole, {sent.start + start, std::min(most, sent.size - start)}));
+      send_part(operation, (own + step) % size, *flat(*whole, {sent.start + start, std::min(most, sent.size - start)}));
   for (uint32_t step = 1; step < size; ++step) {
     const uint32_t from = (own + size - step) % size;
     const Part part = part_of(from);

@@ -20,8 +20,8 @@ Task exchange_and_merge(Operation& operation, const Tensors& parts, const Tensor
 Task merge_of_all(Operation& operation, const TensorRef& input, const TensorRef& target,
                   const collective::MergeOperators& operators);
 
-// Sends each rank r the tensor parts[r], and joins those of all along a dimension, in which their sizes may differ: they
-// have the sizes `like` but for it.
+// Sends each rank r the tensor parts[r], and joins those of all along a dimension, in which their sizes may differ:
+// they have the sizes `like` but for it.
 Task exchange(Operation& operation, const char* caller, const Tensors& parts, const Shape& like, int dim,
               TensorRef& result);
 

@@ -105,8 +105,8 @@ void Engine::wake() {
 
 void Engine::check_thread() const {
   if (is_bound_to_thread() && only_thread_ != std::this_thread::get_id())
-    fail(OF_UNSUPPORTED, "only the thread that has joined the job may call collectives: communicator '%s' is bound to it",
-         table_.name);
+    fail(OF_UNSUPPORTED,
+         "only the thread that has joined the job may call collectives: communicator '%s' is bound to it", table_.name);
 }
 
 void Engine::submit(Ref<Operation> operation) {
@@ -357,8 +357,7 @@ void Engine::check_deadlines(Clock::time_point now) {
     if (operation.deadline > now) continue;
     const auto rank = operation.awaited_rank();
     const auto seconds = std::chrono::duration<double>(timeout_).count();
-    std::string text = operation.is_disputed
-                           ? format_text("another rank calls something else, and does not say what")
+    std::string text = operation.is_disputed ? format_text("another rank calls something else, and does not say what")
                        : rank ? format_text("rank %u has not taken part within %g seconds", *rank, seconds)
                               : format_text("not all ranks have taken part within %g seconds", seconds);
     abort(operation, Error(OF_COMMUNICATION_ERROR, std::move(text)));
@@ -440,11 +439,11 @@ void Engine::take_late(Lane& lane, const Message& message) {
     if (each.sequence != message.envelope.sequence || each.described.hash() == message.envelope.call) continue;
     // This rank was content with what it got, the others were not.
     const std::string own = each.described.text();
-    lane.out_of_step = format_text("the ranks are out of step since call %u: rank %u calls %s, rank %u calls %s",
-                                   each.sequence, message.rank, std::string(message.text()).c_str(), rank_,
-                                   own.c_str());
-    const Envelope answer{message.envelope.lane, each.described.hash(), each.sequence, MessageKind::kPassed, 0,
-                          own.size()};
+    lane.out_of_step =
+        format_text("the ranks are out of step since call %u: rank %u calls %s, rank %u calls %s", each.sequence,
+                    message.rank, std::string(message.text()).c_str(), rank_, own.c_str());
+    const Envelope answer{
+        message.envelope.lane, each.described.hash(), each.sequence, MessageKind::kPassed, 0, own.size()};
     post(message.rank, answer, own.data(), own.size());
     if (!lane.operations.empty() && lane.operations.front()->state == Operation::State::kRunning)
       abort(*lane.operations.front(), Error(OF_COMMUNICATION_ERROR, lane.out_of_step));
@@ -483,10 +482,10 @@ void Engine::dispute(Operation& operation) {
 void Engine::take_dispute(Operation& operation, const Message& message) {
   dispute(operation);
   if (message.envelope.call == operation.described.hash()) return;  // it finds what this rank does
-  const std::string text = format_text(
-      "the ranks differ at call %u of group %s: rank %u calls %s, rank %u calls %s", operation.sequence,
-      operation.group().text().c_str(), rank_, operation.described.text().c_str(), message.rank,
-      std::string(message.text()).c_str());
+  const std::string text =
+      format_text("the ranks differ at call %u of group %s: rank %u calls %s, rank %u calls %s", operation.sequence,
+                  operation.group().text().c_str(), rank_, operation.described.text().c_str(), message.rank,
+                  std::string(message.text()).c_str());
   if (message.envelope.kind == MessageKind::kPassed)
     lanes_[operation.lane].out_of_step = "the ranks are out of step: " + text;
   finish(operation, Error(OF_COMMUNICATION_ERROR, text));
@@ -510,8 +509,8 @@ void Engine::lost(uint32_t rank, const char* text) {
   for (Operation* const each : begun_)
     // What it has sent before counts.
     if (each->awaited_rank() == rank && !each->is_ready())
-      failed_.emplace_back(Ref<Operation>::share(each), Error(OF_COMMUNICATION_ERROR,
-                                                              format_text("rank %u is lost: %s", rank, text)));
+      failed_.emplace_back(Ref<Operation>::share(each),
+                           Error(OF_COMMUNICATION_ERROR, format_text("rank %u is lost: %s", rank, text)));
 }
 
 }  // namespace oneflow::processes

@@ -117,14 +117,14 @@ class Engine {
 
   std::mutex mutex_;
   std::condition_variable changed_, rest_;  // for threads that wait, and for that of the engine
-  bool is_worked_ = false;  // whether a thread is the worker
+  bool is_worked_ = false;                  // whether a thread is the worker
   std::thread::id worker_;
   std::vector<Ref<Operation>> submitted_;
   Clock::time_point last_wait_{};  // when a thread has waited for an operation
   std::atomic<int> waiting_ = 0;   // the threads that wait, but the worker
   std::atomic<int> running_ = 0;   // operations that are not done
   std::atomic<bool> is_closing_ = false, has_submitted_ = false;
-  std::atomic<int> asleep_ = 0;    // threads that sleep until there is work
+  std::atomic<int> asleep_ = 0;  // threads that sleep until there is work
 
   // Of the worker.
   std::unordered_map<uint64_t, Lane> lanes_;

@@ -46,8 +46,7 @@ of_communicator_options options_of(const Membership& membership, Clock::duration
   options.meeting = membership.meeting.c_str();
   options.secret = membership.secret.c_str();
   options.listen = membership.listen.c_str();
-  options.timeout_ms =
-      static_cast<uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count());
+  options.timeout_ms = static_cast<uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count());
   return options;
 }
 
@@ -99,8 +98,8 @@ void set_job(Lock& lock, const Membership& membership, Clock::duration timeout) 
 Job::Job(const Membership& membership, Clock::duration timeout)
     : membership_(membership), world_(group_of_all(membership.size)) {
   if (membership.size == 1) return;
-  engine_ = std::make_unique<Engine>(find_communicator(membership.communicator), options_of(membership_, timeout),
-                                     timeout);
+  engine_ =
+      std::make_unique<Engine>(find_communicator(membership.communicator), options_of(membership_, timeout), timeout);
   if (membership.folder.empty()) return;
   barrier(world_);  // all have met
   if (membership.rank == 0) {

@@ -124,8 +124,8 @@ class Operation final : public RefCounted<Operation> {
   const Body body_;
   Task task_;
   std::coroutine_handle<> waiting_;
-  std::optional<uint32_t> awaited_;         // the rank of the message that is waited for
-  const Transfers* transfers_ = nullptr;    // those that are waited for
+  std::optional<uint32_t> awaited_;       // the rank of the message that is waited for
+  const Transfers* transfers_ = nullptr;  // those that are waited for
   Transfers fetches_, offers_;
 };
 

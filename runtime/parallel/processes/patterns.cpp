@@ -60,8 +60,8 @@ struct Context {
   // Returns a position in the group, by the rank of the job that an argument gives.
   uint32_t member(const char* name) const {
     const int64_t rank = integer(name);
-    const auto position = rank < 0 || rank > UINT32_MAX ? std::optional<uint32_t>()
-                                                        : group.position_of(static_cast<uint32_t>(rank));
+    const auto position =
+        rank < 0 || rank > UINT32_MAX ? std::optional<uint32_t>() : group.position_of(static_cast<uint32_t>(rank));
     if (!position)
       fail(OF_INVALID_ARGUMENT, "%s must be a rank of group %s, got %lld", name, group.text().c_str(),
            static_cast<long long>(rank));
@@ -359,7 +359,8 @@ void all_reduce(Call& call) {
   perform(call, context, [&] {
     const TensorRef input = on_host(context, context.input());
     const TensorRef output = allocate_on_host(input->sizes(), input->dtype());
-    return Plan{Described(call, -1), [=](Operation& operation, TensorRef& result) {
+    return Plan{Described(call, -1),
+                [=](Operation& operation, TensorRef& result) {
                   result = output;
                   return run_all_reduce(operation, input, output, operators);
                 },
@@ -373,7 +374,8 @@ void reduce_scatter(Call& call) {
   const Split split(context, "dim");
   if (call.infer_only) return infer(call, resized(context.input(), split.dim, split.own_size(context)));
   perform(call, context, [&] {
-    return Plan{Described(call, -1), [=, caller = call.name](Operation& operation, TensorRef& result) {
+    return Plan{Described(call, -1),
+                [=, caller = call.name](Operation& operation, TensorRef& result) {
                   return run_reduce_scatter(operation, caller, split, operators, result);
                 },
                 context.group, context.group.id()};
@@ -388,7 +390,8 @@ void all_gather(Call& call) {
   if (call.infer_only) return infer(call, resized(input, dim, total));
   perform(call, context, [&] {
     const TensorRef tensor = on_host(context, input);
-    return Plan{Described(call, dim), [=, caller = call.name](Operation& operation, TensorRef& result) {
+    return Plan{Described(call, dim),
+                [=, caller = call.name](Operation& operation, TensorRef& result) {
                   return run_all_gather(operation, caller, tensor, dim, result);
                 },
                 context.group, context.group.id()};
@@ -407,7 +410,8 @@ void all_to_all(Call& call) {
     return infer(call, sizes);
   }
   perform(call, context, [&] {
-    return Plan{Described(call, join), [=, caller = call.name](Operation& operation, TensorRef& result) {
+    return Plan{Described(call, join),
+                [=, caller = call.name](Operation& operation, TensorRef& result) {
                   return run_all_to_all(operation, caller, split, join, result);
                 },
                 context.group, context.group.id()};
@@ -420,10 +424,10 @@ void broadcast(Call& call) {
   if (call.infer_only) return infer(call, context.input().sizes());
   perform(call, context, [&] {
     // The elements of the other ranks' tensors are not used.
-    const TensorRef tensor = context.own == root
-                                 ? copied_to_host(context, context.input())
-                                 : allocate_on_host(context.input().sizes(), context.input().dtype());
-    return Plan{Described(call, -1), [=](Operation& operation, TensorRef& result) {
+    const TensorRef tensor = context.own == root ? copied_to_host(context, context.input())
+                                                 : allocate_on_host(context.input().sizes(), context.input().dtype());
+    return Plan{Described(call, -1),
+                [=](Operation& operation, TensorRef& result) {
                   result = tensor;
                   return run_broadcast(operation, root, tensor);
                 },
@@ -438,9 +442,10 @@ void reduce(Call& call) {
   if (call.infer_only) return infer(call, context.input().sizes());
   perform(call, context, [&] {
     const TensorRef input = on_host(context, context.input());
-    const TensorRef output = context.own == root ? allocate_on_host(input->sizes(), input->dtype())
-                                                 : zeros(input->sizes(), input->dtype());
-    return Plan{Described(call, -1), [=](Operation& operation, TensorRef& result) {
+    const TensorRef output =
+        context.own == root ? allocate_on_host(input->sizes(), input->dtype()) : zeros(input->sizes(), input->dtype());
+    return Plan{Described(call, -1),
+                [=](Operation& operation, TensorRef& result) {
                   result = output;
                   return run_reduce(operation, root, input, output, operators);
                 },
@@ -457,7 +462,8 @@ void gather(Call& call) {
   if (call.infer_only) return infer(call, resized(input, dim, total));
   perform(call, context, [&] {
     const TensorRef tensor = on_host(context, input);
-    return Plan{Described(call, dim), [=, caller = call.name](Operation& operation, TensorRef& result) {
+    return Plan{Described(call, dim),
+                [=, caller = call.name](Operation& operation, TensorRef& result) {
                   return run_gather(operation, caller, root, tensor, dim, result);
                 },
                 context.group, context.group.id()};
@@ -470,7 +476,8 @@ void scatter(Call& call) {
   const Split split(context, "dim");
   if (call.infer_only) return infer(call, resized(context.input(), split.dim, split.own_size(context)));
   perform(call, context, [&] {
-    return Plan{Described(call, -1), [=, caller = call.name](Operation& operation, TensorRef& result) {
+    return Plan{Described(call, -1),
+                [=, caller = call.name](Operation& operation, TensorRef& result) {
                   return run_scatter(operation, caller, root, split, result);
                 },
                 context.group, context.group.id()};
@@ -502,7 +509,8 @@ void receive(Call& call) {
 
 int64_t oneflow::group_size(const of_value& group) {
   const auto job = processes::Job::current();
-  return job->group(group.kind == OF_VALUE_STRING ? std::string_view(group.as.string, static_cast<size_t>(group.count))
-                                                  : std::string_view())
+  return job
+      ->group(group.kind == OF_VALUE_STRING ? std::string_view(group.as.string, static_cast<size_t>(group.count))
+                                            : std::string_view())
       .size();
 }

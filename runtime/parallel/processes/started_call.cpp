@@ -14,8 +14,7 @@ Ref<StartedCall> StartedCall::start(const Operator& op, std::span<const of_value
         started->tensors_.push_back(TensorRef::share(to_tensor(value.as.tensor)));
       if (value.kind == OF_VALUE_STRING && value.count >= 0 && value.as.string) {
         const auto count = static_cast<size_t>(value.count);
-        value.as.string =
-            started->texts_.emplace_back(std::make_unique<std::string>(value.as.string, count))->data();
+        value.as.string = started->texts_.emplace_back(std::make_unique<std::string>(value.as.string, count))->data();
       }
       started->arguments_.push_back(value);
     }

@@ -29,7 +29,7 @@ class StartedCall final : public RefCounted<StartedCall> {
 
   const Operator& op_;
   std::vector<of_value> arguments_;
-  std::vector<TensorRef> tensors_;                  // among them
+  std::vector<TensorRef> tensors_;                   // among them
   std::vector<std::unique_ptr<std::string>> texts_;  // likewise
   Ref<Work> work_;
   std::mutex mutex_;

@@ -17,7 +17,8 @@ TEST(Group, HasACanonicalText) {
 }
 
 TEST(Group, IsFoundByItsText) {
-  for (const char* text : {"0", "0-3", "0-6:2", "3-1", "5,1", "0-2,8-12:2,7"}) EXPECT_EQ(Group::parse(text).text(), text);
+  for (const char* text : {"0", "0-3", "0-6:2", "3-1", "5,1", "0-2,8-12:2,7"})
+    EXPECT_EQ(Group::parse(text).text(), text);
   EXPECT_EQ(&Group::parse("0,1,2,3"), &Group::of({0, 1, 2, 3}));
   EXPECT_EQ(&Group::parse("0-7:2"), &Group::of({0, 2, 4, 6}));
   EXPECT_NE(Group::parse("0,1").id(), Group::parse("1,0").id());
