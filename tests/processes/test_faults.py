@@ -63,8 +63,9 @@ def test_ranks_call_something_else(language: str, scenario: str, texts: tuple[st
     # A rank that was content with what it got hears of it at its next call.
     errors = [next(each for each in results if _is_communication_error(each)) for results in found]
     for error in errors:
+        said = error[1].replace("_", "").lower()  # Node.js names some functions by its own rule
         for text in ("call 0", *texts):
-            assert text in error[1], error
+            assert text.replace("_", "") in said, error
 
 
 @ALL
