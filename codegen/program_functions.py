@@ -27,7 +27,7 @@ NUMBER, DTYPE, DEVICE = Type(base_types.NUMBER), Type(base_types.DTYPE), Type(ba
 GROUP = Type(base_types.STR, optional=True)
 DIMS = Type(base_types.DIM, is_list=True, optional=True)  # an integer, a list, or null for all dimensions
 
-# Functions in all programs, defined in runtime/ops/program_functions.h.
+# Functions in all programs, defined in runtime/ops/program_functions.h; those of collectives where the patterns are.
 PROGRAM: Mapping[str, ProgramFunction] = {
     "given": ProgramFunction((), BOOL),  # whether an optional argument is not null
     "sizes": ProgramFunction((TENSOR,), INTEGERS),

@@ -66,7 +66,7 @@ def test_list_prints_records(root: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert run(root, "list") == 0
     out = capsys.readouterr().out
     assert "gelu                   elementwise  gelu(Tensor input, *, str approximate='none') -> Tensor" in out
-    assert out.endswith("10 records\n")
+    assert out.endswith("11 records\n")
     assert run(root, "list", "--kind", "view") == 0
     assert capsys.readouterr().out.endswith("1 record\n")
     assert run(root, "list", "--by-kind") == 0
