@@ -56,7 +56,7 @@ export function checkFailure(call, Class, text) {
 export const plugin = (name) => path.join(build, 'test_plugins', `${name}.so`);
 
 /**
- * Returns why a program failed, from the error of the function that ran it: how it ended, and what it printed. Summaries
+ * Returns why a program failed, from the error of the function that ran it: how it ended, and what it printed. Tests
  * show the first lines of a message, so that the source line which Node.js prints before an error is left out.
  */
 export const reasonOf = ({status, code, signal, stderr}) =>

@@ -54,8 +54,7 @@ Described Described::transfer(const Call& call) {
 std::string Described::text() const {
   if (!schema_) return std::string(name_) + "()";
   std::string text = std::string(name_) + "(" + dtype_name(dtype_) + " [";
-  for (int d = 0; d < sizes_.rank(); ++d)
-    text += (d ? ", " : "") + (sizes_[d] < 0 ? "?" : std::to_string(sizes_[d]));
+  for (int d = 0; d < sizes_.rank(); ++d) text += (d ? ", " : "") + (sizes_[d] < 0 ? "?" : std::to_string(sizes_[d]));
   text += "]";
   if (schema_->match.argument >= 0)
     text += std::string(", ") + schema_->arguments[static_cast<size_t>(schema_->match.argument)].name + "='" +

@@ -110,7 +110,8 @@ uint32_t number_in(const char* name) {
   const std::string text = variable(name);
   uint32_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || *end != '\0') fail(OF_INVALID_ARGUMENT, "%s must be a number, got '%s'", name, text.c_str());
+  if (error != std::errc() || *end != '\0')
+    fail(OF_INVALID_ARGUMENT, "%s must be a number, got '%s'", name, text.c_str());
   return value;
 }
 
@@ -119,8 +120,8 @@ uint32_t number_in(const char* name) {
 void meet_beside_master(Membership& membership) {
   const uint32_t port = number_in("MASTER_PORT");
   if (membership.local_size == membership.size)
-    return meet_in_folder(membership, "torchrun-" + std::to_string(port) + "-" +
-                                          variable("TORCHELASTIC_RESTART_COUNT"));
+    return meet_in_folder(membership,
+                          "torchrun-" + std::to_string(port) + "-" + variable("TORCHELASTIC_RESTART_COUNT"));
   meet_on_host(membership, variable("MASTER_ADDR"), port == 65535 ? port - 1 : port + 1);
 }
 
