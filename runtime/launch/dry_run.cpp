@@ -4,16 +4,6 @@
 
 namespace oneflow::launch {
 
-namespace {
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
-}  // namespace
-
 std::string describe(const Options& options, const Placement& placement) {
   std::string text;
   for (const PlacedRanks& placed : placement.hosts) {

@@ -48,11 +48,13 @@ std::string list(const std::set<int>& ranks) {
   return text;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+// Returns a text that fits into a line with others.
+std::string shortened(const std::string& text) {
   constexpr size_t kMost = 80;
-  return text.size() <= kMost ? text : text.substr(0, kMost - 3) + "...";
+  if (text.size() <= kMost) return text;
+  size_t end = kMost - 3;
+  while (end > 0 && (text[end] & 0xC0) == 0x80) --end;  // between characters of UTF-8
+  return text.substr(0, end) + "...";
 }
 
 }  // namespace
@@ -221,7 +223,8 @@ void Job::ended(int rank, const End& end) {
   for (const PlacedRanks& placed : placement_.hosts)
     for (const RankPlan& plan : placed.ranks)
       if (plan.rank == rank)
-        who += " (" + joined(plan.arguments) + (end.process ? ", process " + std::to_string(end.process) : "") +
+        who += " (" + shortened(joined(plan.arguments)) +
+               (end.process ? ", process " + std::to_string(end.process) : "") +
                (placed.is_here ? "" : " on " + placed.host) + ")";
   output_.say("oneflow-run: " + who + " " + describe(end));
   fail(status);

@@ -94,6 +94,12 @@ HostPlan decode(std::string_view text) {
   return plan;
 }
 
+std::string joined(const std::vector<std::string>& arguments) {
+  std::string text;
+  for (const std::string& argument : arguments) text += (text.empty() ? "" : " ") + argument;
+  return text;
+}
+
 int exit_status(const End& end) {
   switch (end.kind) {
     case End::exited:

@@ -32,6 +32,9 @@ struct HostPlan {
 std::string encode(const HostPlan& plan);
 HostPlan decode(std::string_view text);
 
+// Returns a command line as text for users.
+std::string joined(const std::vector<std::string>& arguments);
+
 // How a rank has ended.
 struct End {
   enum Kind : uint8_t { exited, killed, not_started } kind;
