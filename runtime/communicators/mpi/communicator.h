@@ -22,8 +22,8 @@ namespace oneflow::mpi {
 
 class Communicator {
  public:
-  static constexpr uint32_t kMessageLimit = 128 << 10;
-  static constexpr uint32_t kOfferFrom = 64 << 10;
+  static constexpr uint32_t kMessageLimit = 64 << 10;
+  static constexpr uint32_t kOfferFrom = 8 << 10;
 
   Communicator(const Library& mpi, const of_communicator_options& options);
   Communicator(const Communicator&) = delete;

@@ -16,12 +16,14 @@ namespace {
 
 // For how long a thread that waits looks for messages before it sleeps.
 constexpr Clock::duration kSpin = std::chrono::microseconds(60);
+// Likewise where the communicator has no descriptor: the nap of one thread must not let the one that it answers sleep, too.
+constexpr Clock::duration kLongSpin = std::chrono::milliseconds(1);
 // How often it looks between two looks at the clock.
 constexpr unsigned kLooks = 32;
 // How long a thread sleeps at most: it then looks for interrupts, and whether a deadline is over.
 constexpr Clock::duration kNap = std::chrono::milliseconds(50);
 // The nap where the communicator has no descriptor.
-constexpr Clock::duration kShortestNap = std::chrono::microseconds(50), kLongestNap = std::chrono::milliseconds(1);
+constexpr Clock::duration kShortestNap = std::chrono::microseconds(50), kLongestNap = std::chrono::milliseconds(2);
 // After a thread has waited, the thread of the engine leaves the work to the next one that waits, for so long.
 constexpr Clock::duration kHoldOff = std::chrono::milliseconds(2);
 // The most bytes of messages that a rank has not taken. Further ones are offered, for which the operation waits.
@@ -168,6 +170,7 @@ void Engine::leave_work() {
 // Returns whether there was any work.
 bool Engine::work(const Operation* awaited) {
   bool did = false, has_slept = false;
+  const Clock::duration spin = awaited && !has_descriptor() ? kLongSpin : kSpin;
   Clock::time_point idle_since{};
   Clock::duration nap = kShortestNap;
   for (unsigned looks = 0;;) {
@@ -184,7 +187,7 @@ bool Engine::work(const Operation* awaited) {
     if (spins && ++looks % kLooks != 0) continue;
     const Clock::time_point now = Clock::now();
     if (looks == kLooks) idle_since = now;
-    if (spins && now - idle_since < kSpin) {
+    if (spins && now - idle_since < spin) {
       sched_yield();  // who would send may want the processor
       continue;
     }
