@@ -332,7 +332,7 @@ void Communicator::end_if_complete(Transfer& transfer) {
   end(transfer, transfer.failure);
 }
 
-void Communicator::end(Transfer& transfer, const std::string& failure) {
+void Communicator::end(Transfer& transfer, std::string failure) {
   void* const user = transfer.user;
   transfers_.remove_if([&](const Transfer& each) { return &each == &transfer; });
   const bool has_failed = !failure.empty();

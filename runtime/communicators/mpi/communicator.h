@@ -109,7 +109,7 @@ class Communicator {
   void send_wanted(uint32_t rank, const Header& header);
   Transfer* find(uint32_t rank, uint64_t offer);
   void end_if_complete(Transfer& transfer);
-  void end(Transfer& transfer, const std::string& failure);
+  void end(Transfer& transfer, std::string failure);
   void fail_fetch(Transfer& transfer, const std::string& failure);
   void lose(uint32_t rank, const std::string& text);
   void lose_all(const std::string& text);
