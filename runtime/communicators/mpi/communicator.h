@@ -41,11 +41,11 @@ class Communicator {
 
  private:
   enum class Kind : int32_t {
-    kMessage,  // bytes follow
-    kWanted,   // the bytes of `offer` are to be sent under `tag`
-    kNone,     // there is no such offer: nothing is sent under `tag`
-    kTaken,    // the bytes of `offer` have come
-    kLeft,     // the sender leaves the job
+    kMessage,   // bytes follow
+    kWanted,    // the bytes of `offer` are to be sent under `tag`
+    kNone,      // there is no such offer: nothing is sent under `tag`
+    kTaken,     // the bytes of `offer` have come
+    kFarewell,  // the last message: the sender leaves the job, or knows that the receiver does
   };
   struct Header {
     Kind kind;
@@ -89,11 +89,11 @@ class Communicator {
     const void* data = nullptr;  // of an offer
     size_t size = 0;
     unsigned pending = 0;  // requests
-    bool is_taken = false;
+    bool is_taken = false, is_cancelled = false;
     std::string failure;
   };
   struct Other {
-    bool has_left = false, is_lost = false;
+    bool has_left = false, is_lost = false, is_parted = false;
   };
 
   of_status failed(int code) const;
@@ -114,6 +114,7 @@ class Communicator {
   void lose(uint32_t rank, const std::string& text);
   void lose_all(const std::string& text);
   bool work();
+  void part(uint32_t rank);
   void leave();
   void work_until(const std::function<bool()>& is_met);
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "base/interrupt.h"
@@ -37,8 +38,9 @@ constexpr Clock::duration kDisputeTime = std::chrono::seconds(5);
 
 constexpr const char* kLeft = "the job was left";
 
-// The text of the last failure of a communicator.
-thread_local std::string communicator_error;
+// The text of the last failure of a communicator. It is no std::string: a job is left at exit, when those of the main
+// thread are destroyed.
+thread_local char communicator_error[1024];
 
 void check(of_status status) {
   if (status != OF_OK) throw Error(status, communicator_error);
@@ -47,7 +49,7 @@ void check(of_status status) {
 }  // namespace
 
 of_status Engine::take_error(of_status status, const char* text) {
-  communicator_error = text;
+  std::snprintf(communicator_error, sizeof communicator_error, "%s", text);
   return status;
 }
 
