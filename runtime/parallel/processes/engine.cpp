@@ -38,9 +38,9 @@ constexpr Clock::duration kDisputeTime = std::chrono::seconds(5);
 
 constexpr const char* kLeft = "the job was left";
 
-// The text of the last failure of a communicator. It is no std::string: a job is left at exit, when those of the main
-// thread are destroyed.
-thread_local char communicator_error[1024];
+// The text of the last failure of a communicator, which one thread at a time calls. It is no object that is destroyed: a
+// job is left at exit.
+char communicator_error[1024];
 
 void check(of_status status) {
   if (status != OF_OK) throw Error(status, communicator_error);
