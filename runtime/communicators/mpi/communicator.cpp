@@ -26,6 +26,7 @@ constexpr Clock::duration kParting = std::chrono::seconds(1);
 constexpr Clock::duration kNap = std::chrono::microseconds(200);
 
 constexpr const char* kFinalized = "the program has finalized MPI";
+constexpr const char* kHasLeft = "it has left the job";
 
 // Ignored by a copy of the communicator.
 int copy_nothing(MPI_Comm, int, void*, void*, void*, int* is_copied) {
@@ -112,20 +113,28 @@ void Communicator::work_until(const std::function<bool()>& is_met) {
     if (!work()) std::this_thread::sleep_for(kNap);
 }
 
-// Leaves the job. Waits for the others, which may leave as well, or expect messages, but not for long.
+// Says a rank farewell, once: nothing is sent to it later.
+void Communicator::part(uint32_t rank) {
+  if (others_[rank].is_parted) return;
+  send(rank, {Kind::kFarewell, 0, 0});
+  others_[rank].is_parted = true;
+}
+
+// Leaves the job. Waits, but not for long, until messages are received and the others have said farewell: then MPI has
+// none left that nobody receives.
 void Communicator::leave() {
   const Lock lock(mutex_);
   if (is_over_) return;
   is_leaving_ = true;
   for (uint32_t rank = 0; rank < options_.size; ++rank)
-    if (rank != options_.rank) send(rank, {Kind::kLeft, 0, 0});
+    if (rank != options_.rank) part(rank);
   others_[options_.rank].has_left = true;
   work_until([&] {
     return requests_.is_empty() &&
            std::all_of(others_.begin(), others_.end(), [](const Other& each) { return each.has_left; });
   });
-  for (const Transfer& each : transfers_)
-    if (each.tag != 0) requests_.cancel(each);
+  for (Transfer& each : transfers_)
+    if (each.tag != 0) fail_fetch(each, "the job was left");
   work_until([&] { return requests_.is_empty(); });
   requests_.abandon();
   for (auto& each : incoming_)
@@ -145,6 +154,7 @@ of_status Communicator::post(uint32_t rank, const void* data, size_t size) {
 
 of_status Communicator::send(uint32_t rank, const Header& header, const void* data, size_t size) {
   if (is_over_) return options_.fail(OF_COMMUNICATION_ERROR, kFinalized);
+  if (others_[rank].is_parted) return options_.fail(OF_COMMUNICATION_ERROR, kHasLeft);
   auto message = std::make_unique<Outgoing>(*this, rank);
   std::memcpy(message->bytes.get(), &header, sizeof header);
   if (size > 0) std::memcpy(message->bytes.get() + sizeof header, data, size);
@@ -238,8 +248,9 @@ void Communicator::take(uint32_t rank, const std::byte* bytes, size_t size) {
         end_if_complete(*taken);
       }
       return;
-    case Kind::kLeft:
-      return lose(rank, "it has left the job");
+    case Kind::kFarewell:
+      lose(rank, kHasLeft);
+      return part(rank);
   }
 }
 
@@ -275,6 +286,7 @@ of_status Communicator::offer(uint32_t rank, const void* data, size_t size, void
 of_status Communicator::fetch(uint32_t rank, const of_communicator_key& key, void* data, size_t size, void* user) {
   const Lock lock(mutex_);
   if (is_over_) return options_.fail(OF_COMMUNICATION_ERROR, kFinalized);
+  if (others_[rank].has_left) return options_.fail(OF_COMMUNICATION_ERROR, kHasLeft);
   Transfer& transfer = transfers_.emplace_back(*this, user, rank);
   std::memcpy(&transfer.offer, key.bytes, sizeof transfer.offer);
   transfer.tag = last_tag_ = last_tag_ % most_tag_ + 1;
@@ -332,7 +344,7 @@ void Communicator::end_if_complete(Transfer& transfer) {
   end(transfer, transfer.failure);
 }
 
-void Communicator::end(Transfer& transfer, const std::string& failure) {
+void Communicator::end(Transfer& transfer, std::string failure) {
   void* const user = transfer.user;
   transfers_.remove_if([&](const Transfer& each) { return &each == &transfer; });
   const bool has_failed = !failure.empty();
@@ -340,10 +352,10 @@ void Communicator::end(Transfer& transfer, const std::string& failure) {
                  has_failed ? failure.c_str() : nullptr);
 }
 
-// Lets a fetch end to which its rank sends nothing.
+// Lets a fetch end to which its rank sends nothing. A receive must not be cancelled twice.
 void Communicator::fail_fetch(Transfer& transfer, const std::string& failure) {
   if (transfer.failure.empty()) transfer.failure = failure;
-  if (!is_over_) requests_.cancel(transfer);
+  if (!is_over_ && !std::exchange(transfer.is_cancelled, true)) requests_.cancel(transfer);
 }
 
 // ---------------------------------------------------------------- progress

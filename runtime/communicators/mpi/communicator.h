@@ -22,8 +22,8 @@ namespace oneflow::mpi {
 
 class Communicator {
  public:
-  static constexpr uint32_t kMessageLimit = 128 << 10;
-  static constexpr uint32_t kOfferFrom = 64 << 10;
+  static constexpr uint32_t kMessageLimit = 64 << 10;
+  static constexpr uint32_t kOfferFrom = 8 << 10;
 
   Communicator(const Library& mpi, const of_communicator_options& options);
   Communicator(const Communicator&) = delete;
@@ -41,11 +41,11 @@ class Communicator {
 
  private:
   enum class Kind : int32_t {
-    kMessage,  // bytes follow
-    kWanted,   // the bytes of `offer` are to be sent under `tag`
-    kNone,     // there is no such offer: nothing is sent under `tag`
-    kTaken,    // the bytes of `offer` have come
-    kLeft,     // the sender leaves the job
+    kMessage,   // bytes follow
+    kWanted,    // the bytes of `offer` are to be sent under `tag`
+    kNone,      // there is no such offer: nothing is sent under `tag`
+    kTaken,     // the bytes of `offer` have come
+    kFarewell,  // the last message: the sender leaves the job, or knows that the receiver does
   };
   struct Header {
     Kind kind;
@@ -89,11 +89,11 @@ class Communicator {
     const void* data = nullptr;  // of an offer
     size_t size = 0;
     unsigned pending = 0;  // requests
-    bool is_taken = false;
+    bool is_taken = false, is_cancelled = false;
     std::string failure;
   };
   struct Other {
-    bool has_left = false, is_lost = false;
+    bool has_left = false, is_lost = false, is_parted = false;
   };
 
   of_status failed(int code) const;
@@ -109,11 +109,12 @@ class Communicator {
   void send_wanted(uint32_t rank, const Header& header);
   Transfer* find(uint32_t rank, uint64_t offer);
   void end_if_complete(Transfer& transfer);
-  void end(Transfer& transfer, const std::string& failure);
+  void end(Transfer& transfer, std::string failure);
   void fail_fetch(Transfer& transfer, const std::string& failure);
   void lose(uint32_t rank, const std::string& text);
   void lose_all(const std::string& text);
   bool work();
+  void part(uint32_t rank);
   void leave();
   void work_until(const std::function<bool()>& is_met);
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 
 #include "base/interrupt.h"
@@ -16,12 +17,14 @@ namespace {
 
 // For how long a thread that waits looks for messages before it sleeps.
 constexpr Clock::duration kSpin = std::chrono::microseconds(60);
+// Likewise where the communicator has no descriptor: the nap of one thread must not let the one that it answers sleep, too.
+constexpr Clock::duration kLongSpin = std::chrono::milliseconds(1);
 // How often it looks between two looks at the clock.
 constexpr unsigned kLooks = 32;
 // How long a thread sleeps at most: it then looks for interrupts, and whether a deadline is over.
 constexpr Clock::duration kNap = std::chrono::milliseconds(50);
 // The nap where the communicator has no descriptor.
-constexpr Clock::duration kShortestNap = std::chrono::microseconds(50), kLongestNap = std::chrono::milliseconds(1);
+constexpr Clock::duration kShortestNap = std::chrono::microseconds(50), kLongestNap = std::chrono::milliseconds(2);
 // After a thread has waited, the thread of the engine leaves the work to the next one that waits, for so long.
 constexpr Clock::duration kHoldOff = std::chrono::milliseconds(2);
 // The most bytes of messages that a rank has not taken. Further ones are offered, for which the operation waits.
@@ -37,8 +40,9 @@ constexpr Clock::duration kDisputeTime = std::chrono::seconds(5);
 
 constexpr const char* kLeft = "the job was left";
 
-// The text of the last failure of a communicator.
-thread_local std::string communicator_error;
+// The text of the last failure of a communicator, which one thread at a time calls. It is no object that is destroyed: a
+// job is left at exit.
+char communicator_error[1024];
 
 void check(of_status status) {
   if (status != OF_OK) throw Error(status, communicator_error);
@@ -47,7 +51,7 @@ void check(of_status status) {
 }  // namespace
 
 of_status Engine::take_error(of_status status, const char* text) {
-  communicator_error = text;
+  std::snprintf(communicator_error, sizeof communicator_error, "%s", text);
   return status;
 }
 
@@ -170,6 +174,7 @@ void Engine::leave_work() {
 // Returns whether there was any work.
 bool Engine::work(const Operation* awaited) {
   bool did = false, has_slept = false;
+  const Clock::duration spin = awaited && !has_descriptor() ? kLongSpin : kSpin;
   Clock::time_point idle_since{};
   Clock::duration nap = kShortestNap;
   for (unsigned looks = 0;;) {
@@ -186,7 +191,7 @@ bool Engine::work(const Operation* awaited) {
     if (spins && ++looks % kLooks != 0) continue;
     const Clock::time_point now = Clock::now();
     if (looks == kLooks) idle_since = now;
-    if (spins && now - idle_since < kSpin) {
+    if (spins && now - idle_since < spin) {
       sched_yield();  // who would send may want the processor
       continue;
     }
