@@ -14,7 +14,7 @@
 static const char* const names[COLLECTIVES] = {"all_reduce", "all_gather", "reduce_scatter"};
 
 /* A batch moves about so many bytes, in at most so many calls. */
-enum { BATCH_BYTES = 4 << 20, MOST_CALLS = 200, FEWEST_BATCHES = 6, BATCHES = 40 };
+enum { BATCH_BYTES = 4 << 20, MOST_CALLS = 100, FEWEST_BATCHES = 3, BATCHES = 15 };
 
 static double now(void) {
   struct timespec time;
