@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable
 
 RANK, RANKS = int(os.environ["ONEFLOW_RANK"]), int(os.environ["ONEFLOW_WORLD_SIZE"])
-# A batch moves about so many bytes, in at most so many calls.
-BATCH_BYTES, MOST_CALLS, FEWEST_BATCHES, BATCHES = 4 << 20, 50, 3, 15
+# A batch moves about so many bytes, in at most so many calls, and all batches about so many.
+BATCH_BYTES, ALL_BYTES, MOST_CALLS, FEWEST_BATCHES, MOST_BATCHES = 4 << 20, 128 << 20, 50, 3, 15
 
 Run = Callable[[], object]
 
@@ -52,7 +52,7 @@ def of_gloo(folder: str) -> tuple[Callable[[str, int], Run], Run]:
 def best_seconds(run: Run, barrier: Run, size: int) -> float:
     calls = range(min(MOST_CALLS, max(1, BATCH_BYTES // size)))
     best = float("inf")
-    for batch in range((FEWEST_BATCHES if size > BATCH_BYTES else BATCHES) + 1):
+    for batch in range(min(MOST_BATCHES, max(FEWEST_BATCHES, ALL_BYTES // size)) + 1):
         barrier()
         start = time.perf_counter()
         for _ in calls:

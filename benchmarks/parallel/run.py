@@ -383,7 +383,7 @@ def other_rows(before: Path | None) -> Iterator[Row]:
     yield Number("all_reduce of 64 MiB over 4 CPU devices of one process", (local,), unit="ms", more_is_better=False, key="ms")
     if before:
         own, former = local, Python("local.py", ("before",), before.resolve())
-        yield Speed("the same, against the earlier commit", (own, former), 0.95, 1, plans=("ms",), names=("before",))
+        yield Speed("all_reduce of 64 MiB over 4 CPU devices, against the earlier commit", (own, former), 0.95, 1, plans=("ms",), names=("before",))
 
 
 # ---------------------------------------------------------------------------------------------- the table
