@@ -241,19 +241,19 @@ void Engine::run_thread() {
 // ---------------------------------------------------------------- operations
 
 void Engine::take_submitted() {
-  std::vector<Ref<Operation>> taken;
   {
     const Lock lock(mutex_);
-    taken.swap(submitted_);
+    taken_.swap(submitted_);
     has_submitted_ = false;
   }
-  for (Ref<Operation>& each : taken) {
+  for (Ref<Operation>& each : taken_) {
     const uint64_t number = each->lane;
     Lane& lane = lanes_[number];
     lane.operations.push_back(std::move(each));
     ++running_;
     if (lane.operations.size() == 1) idle_lanes_.push_back(number);
   }
+  taken_.clear();
 }
 
 void Engine::begin_next(Lane& lane) {
