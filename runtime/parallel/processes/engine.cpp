@@ -17,7 +17,7 @@ namespace {
 // For how long a thread that waits looks for messages before it sleeps.
 constexpr Clock::duration kSpin = std::chrono::microseconds(60);
 // How often it looks between two looks at the clock.
-constexpr unsigned kLooks = 32;
+constexpr unsigned kLooks = 8;
 // How long a thread sleeps at most: it then looks for interrupts, and whether a deadline is over.
 constexpr Clock::duration kNap = std::chrono::milliseconds(50);
 // The nap where the communicator has no descriptor.
