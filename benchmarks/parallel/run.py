@@ -132,7 +132,10 @@ class Job(Measurement):
     needs: str = ""  # a package of Python
 
     def run(self) -> Values:
-        if self.needs and subprocess.run([sys.executable, "-c", f"import {self.needs}"], capture_output=True).returncode:
+        if (
+            self.needs
+            and subprocess.run([sys.executable, "-c", f"import {self.needs}"], capture_output=True).returncode
+        ):
             raise Absent("not installed")
         with tempfile.TemporaryDirectory() as meeting, tempfile.TemporaryDirectory() as other:
             command = [other if each == "{folder}" else each for each in self.command]
@@ -376,14 +379,32 @@ def rows_against_mpi() -> Iterator[Row]:
 
 def other_rows(before: Path | None) -> Iterator[Row]:
     waiting = Job((sys.executable, str(FOLDER / "waiting.py")), needs="oneflow_py")
-    yield Number("share of a processor that a rank takes that waits, from 10 ms to 2 s", (waiting,), 5, 1, "%", False, key="share", factor=100)
+    yield Number(
+        "share of a processor that a rank takes that waits, from 10 ms to 2 s",
+        (waiting,),
+        5,
+        1,
+        "%",
+        False,
+        key="share",
+        factor=100,
+    )
     link = SlowLink("overlap.py")
     yield Hidden("part of an all_reduce over 1 Gbit/s that is hidden behind products", (link,), 0.8, 0.9, "")
     local = Python("local.py")
-    yield Number("all_reduce of 64 MiB over 4 CPU devices of one process", (local,), unit="ms", more_is_better=False, key="ms")
+    yield Number(
+        "all_reduce of 64 MiB over 4 CPU devices of one process", (local,), unit="ms", more_is_better=False, key="ms"
+    )
     if before:
         own, former = local, Python("local.py", ("before",), before.resolve())
-        yield Speed("all_reduce of 64 MiB over 4 CPU devices, against the earlier commit", (own, former), 0.95, 1, plans=("ms",), names=("before",))
+        yield Speed(
+            "all_reduce of 64 MiB over 4 CPU devices, against the earlier commit",
+            (own, former),
+            0.95,
+            1,
+            plans=("ms",),
+            names=("before",),
+        )
 
 
 # ---------------------------------------------------------------------------------------------- the table

@@ -48,7 +48,8 @@ of_status status_of(cn_status status) {
 
 class CommNet {
  public:
-  explicit CommNet(const of_communicator_options& options) : options_(options), peers_(options.size), senders_(options.size) {}
+  explicit CommNet(const of_communicator_options& options)
+      : options_(options), peers_(options.size), senders_(options.size) {}
   CommNet(const CommNet&) = delete;
   CommNet& operator=(const CommNet&) = delete;
   ~CommNet() {

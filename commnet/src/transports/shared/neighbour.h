@@ -38,7 +38,8 @@ class Neighbour {
   uint64_t grant(uint64_t region) const { return own_->revocations[region % kCounts].load(); }
   // Makes the grants of a region invalid; 0: all.
   void revoke(uint64_t region);
-  // Waits until the other process does not copy any more from or to a region; 0: all. Returns false if it does not stop.
+  // Waits until the other process does not copy any more from or to a region; 0: all. Returns false if it does not
+  // stop.
   bool await_copies(int socket, uint64_t region) const;
   // Runs copy() unless the grant of a region was revoked. Returns what it returns, or ESTALE.
   template <class Copy>
