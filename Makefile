@@ -241,6 +241,15 @@ bench-commnet: $(BUILD)/.bench-commnet ## Compare the communication library with
 	@cmake --build $(BUILD)/commnet-bench
 	@python3 commnet/benchmarks/run.py $(BUILD)/commnet-bench/benchmarks $(BENCH_OPTIONS)
 
+# The libraries that it is compared with are installed for this alone.
+$(BUILD)/.bench-parallel: benchmarks/parallel/apt.txt tools/install_packages.sh
+	@mkdir -p $(BUILD)
+	@tools/install_packages.sh benchmarks/parallel/apt.txt
+	@touch $@
+.PHONY: bench-parallel
+bench-parallel: build $(BUILD)/.bench-parallel $(VENV)/.test ## Compare collectives between processes with gloo, Open MPI and MPICH (BENCH_OPTIONS=--write: into results.md)
+	@$(PYTHON) benchmarks/parallel/run.py $(BENCH_OPTIONS)
+
 .PHONY: test-packages
 test-packages: packages $(VENV)/.test ## Publish the packages to registries on this machine, and install them by name in bare systems
 	@cd tests/packages && npm ci --silent --ignore-scripts --no-fund --no-audit

@@ -13,8 +13,8 @@
 
 static const char* const names[COLLECTIVES] = {"all_reduce", "all_gather", "reduce_scatter"};
 
-/* A batch moves about so many bytes, in at most so many calls. */
-enum { BATCH_BYTES = 4 << 20, MOST_CALLS = 200, FEWEST_BATCHES = 6, BATCHES = 40 };
+/* A batch moves about so many bytes, in at most so many calls, and all batches about so many. */
+enum { BATCH_BYTES = 4 << 20, ALL_BYTES = 128 << 20, MOST_CALLS = 100, FEWEST_BATCHES = 3, MOST_BATCHES = 15 };
 
 static double now(void) {
   struct timespec time;
@@ -22,11 +22,13 @@ static double now(void) {
   return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
+static size_t within(size_t value, size_t least, size_t most) {
+  return value < least ? least : value > most ? most : value;
+}
+
 static double best_seconds(size_t bytes) {
-  size_t calls = BATCH_BYTES / bytes;
-  if (calls < 1) calls = 1;
-  if (calls > MOST_CALLS) calls = MOST_CALLS;
-  const int batches = bytes > BATCH_BYTES ? FEWEST_BATCHES : BATCHES;
+  const size_t calls = within(BATCH_BYTES / bytes, 1, MOST_CALLS);
+  const int batches = (int)within(ALL_BYTES / bytes, FEWEST_BATCHES, MOST_BATCHES);
   double best = 1e9;
   for (int i = 0; i <= batches; ++i) {
     barrier();

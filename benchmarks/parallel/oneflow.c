@@ -8,7 +8,7 @@
 static const char* const names[COLLECTIVES] = {"comm.all_reduce", "comm.all_gather", "comm.reduce_scatter"};
 
 static int64_t ranks_;
-static of_op operator;
+static of_op called;
 static of_tensor input;
 
 static void check(of_status status) {
@@ -27,7 +27,7 @@ void join(int* count, char*** values, int* rank, int* ranks) {
 }
 
 void prepare(enum collective which, size_t bytes) {
-  operator= of_op_find(names[which]);
+  called = of_op_find(names[which]);
   of_tensor_release(input);
   void* const zeros = calloc(1, bytes);
   const int64_t elements = (int64_t)(bytes / sizeof(float)),
@@ -46,7 +46,7 @@ void prepare(enum collective which, size_t bytes) {
 void run(void) {
   const of_value argument = {.kind = OF_VALUE_TENSOR, .as.tensor = input};
   of_value result = {0};
-  check(of_call(operator, & argument, 1, &result, 1));
+  check(of_call(called, &argument, 1, &result, 1));
   of_tensor_release(result.as.tensor);
 }
 

@@ -19,7 +19,7 @@ constexpr uint32_t kMessage = 1, kTaken = 2;
 // as long before it sleeps.
 constexpr uint32_t kBusyPoll = 60;
 // How often events are looked for while nothing else comes.
-constexpr unsigned kLooks = 16;
+constexpr unsigned kLooks = 64;
 // Offers of at most so many bytes to ranks of this host are copied to memory that those ranks have mapped: they read it
 // without a system call, and need not ask how it is reached, as that of a new offer. There are at most so many such
 // blocks.

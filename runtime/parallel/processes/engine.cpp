@@ -20,7 +20,7 @@ constexpr Clock::duration kSpin = std::chrono::microseconds(60);
 // Likewise where the communicator has no descriptor: the nap of one thread must not let the one that it answers sleep, too.
 constexpr Clock::duration kLongSpin = std::chrono::milliseconds(1);
 // How often it looks between two looks at the clock.
-constexpr unsigned kLooks = 32;
+constexpr unsigned kLooks = 8;
 // How long a thread sleeps at most: it then looks for interrupts, and whether a deadline is over.
 constexpr Clock::duration kNap = std::chrono::milliseconds(50);
 // The nap where the communicator has no descriptor.
@@ -273,19 +273,19 @@ void Engine::run_thread() {
 // ---------------------------------------------------------------- operations
 
 void Engine::take_submitted() {
-  std::vector<Ref<Operation>> taken;
   {
     const Lock lock(mutex_);
-    taken.swap(submitted_);
+    taken_.swap(submitted_);
     has_submitted_ = false;
   }
-  for (Ref<Operation>& each : taken) {
+  for (Ref<Operation>& each : taken_) {
     const uint64_t number = each->lane;
     Lane& lane = lanes_[number];
     lane.operations.push_back(std::move(each));
     ++running_;
     if (lane.operations.size() == 1) idle_lanes_.push_back(number);
   }
+  taken_.clear();
 }
 
 void Engine::begin_next(Lane& lane) {

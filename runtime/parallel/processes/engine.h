@@ -10,6 +10,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <deque>
 #include <map>
 #include <mutex>
 #include <string>
@@ -133,6 +134,7 @@ class Engine {
   std::vector<Operation*> begun_;
   std::vector<Ref<Operation>> ready_;                     // which can go on
   std::vector<std::pair<Ref<Operation>, Error>> failed_;  // which have to end
+  std::vector<Ref<Operation>> taken_;                     // which were submitted
   std::vector<std::byte> draft_;                          // of a message
   std::thread thread_;
 };

@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -76,7 +75,7 @@ class Operation final : public RefCounted<Operation> {
   std::atomic<State> state = State::kQueued;
   Clock::time_point deadline = Clock::time_point::max();
   std::optional<Error> failure;
-  std::deque<Message> inbox;
+  std::vector<Message> inbox;
   // Calls that its rank disputes, and whether this rank has told its own.
   bool is_disputed = false, has_told = false;
   // Called once when it is done, by the thread that works.

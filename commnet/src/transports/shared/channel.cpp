@@ -231,7 +231,7 @@ bool Channel::revoke(uint64_t region) {
   neighbour_.revoke(region);
   // Memory that both have mapped may still be looked at: it belongs to nobody any more.
   const bool waits = region == 0 ? !addressed_.empty() : addressed_.erase(region) != 0;
-  return !waits || neighbour_.await_copies(socket());
+  return !waits || neighbour_.await_copies(socket(), region);
 }
 
 Remote* Channel::open_remote(const cn_grant& grant, uint64_t size) {

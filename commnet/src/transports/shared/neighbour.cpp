@@ -55,10 +55,14 @@ void Neighbour::revoke(uint64_t region) {
   }
 }
 
-bool Neighbour::await_copies(int socket) const {
-  if (own_->is_copying.load() == 0) return true;
+bool Neighbour::await_copies(int socket, uint64_t region) const {
+  const auto is_copying = [&] {
+    const uint32_t copying = own_->copying.load();
+    return region != 0 ? copying == mark(region) : copying != 0;
+  };
+  if (!is_copying()) return true;
   const Clock::time_point begin = Clock::now();
-  while (own_->is_copying.load() != 0) {
+  while (is_copying()) {
     const Clock::duration waited = Clock::now() - begin;
     if (waited < kSpin) {
       sched_yield();

@@ -38,14 +38,15 @@ class Neighbour {
   uint64_t grant(uint64_t region) const { return own_->revocations[region % kCounts].load(); }
   // Makes the grants of a region invalid; 0: all.
   void revoke(uint64_t region);
-  // Waits until the other process does not copy any more. Returns false if it does not stop.
-  bool await_copies(int socket) const;
+  // Waits until the other process does not copy any more from or to a region; 0: all. Returns false if it does not
+  // stop.
+  bool await_copies(int socket, uint64_t region) const;
   // Runs copy() unless the grant of a region was revoked. Returns what it returns, or ESTALE.
   template <class Copy>
   int with_grant(uint64_t region, uint64_t grant, Copy&& copy) {
-    other_->is_copying.store(1);
+    other_->copying.store(mark(region));
     const int code = other_->revocations[region % kCounts].load() == grant ? copy() : ESTALE;
-    other_->is_copying.store(0);
+    other_->copying.store(0);
     return code;
   }
   // Copy bytes of the other process's memory. They return 0 or the number of an error. `socket` tells whether the
@@ -54,6 +55,8 @@ class Neighbour {
   int write(int socket, const void* from, uint64_t remote, uint64_t size) const;
 
  private:
+  static uint32_t mark(uint64_t region) { return static_cast<uint32_t>(region % kCounts) + 1; }
+
   pid_t process_ = 0;
   bool reaches_process_ = false;
   const std::unique_ptr<std::array<uint8_t, 32>> bytes_;
