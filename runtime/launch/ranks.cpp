@@ -62,13 +62,13 @@ void Ranks::start(const HostPlan& plan) {
     ranks_.push_back(std::make_unique<Rank>());
     Rank& rank = *ranks_.back();
     rank.number = planned.rank;
-    rank.child = start_program(planned.arguments, environment, planned.source, signals_);
+    const Guarded guarded{&guard_, static_cast<int>(ranks_.size()) - 1};
+    rank.child = start_program(planned.arguments, environment, planned.source, signals_, guarded);
     if (rank.child.process == 0) {
       rank.has_ended = true;
       listener_.ended(rank.number, {End::not_started, rank.child.error, 0});
       return;
     }
-    guard_.set_group(static_cast<int>(ranks_.size()) - 1, rank.child.process);
     ++running_;
     if (rank.child.input.is_open()) rank.input = std::make_unique<Writer>(loop_, std::move(rank.child.input));
     listen_to(rank, Stream::out);

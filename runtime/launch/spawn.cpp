@@ -17,8 +17,10 @@ std::optional<rlimit> original_limit;  // of open descriptors, if it was raised
 
 // Runs in the new process: becomes the program, or returns the number of the error.
 int become(std::vector<char*>& arguments, const std::vector<std::string>& environment, int input, int out, int err,
-           pid_t parent, const Signals& signals) {
+           pid_t parent, const Signals& signals, const Guarded& guarded) {
   setpgid(0, 0);
+  // Before the program can start others. The guard does not look before the pipe to it is closed here, too.
+  if (guarded.guard) guarded.guard->set_group(guarded.index, getpid());
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The parent may have ended before that.
   if (getppid() != parent) _exit(1);
@@ -47,7 +49,7 @@ void allow_descriptors(size_t count) {
 }
 
 Child start_program(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
-                    Source source, const Signals& signals) {
+                    Source source, const Signals& signals, Guarded guarded) {
   Pipe out, err, failure;
   Descriptor input, input_writer;
   if (source == Source::relayed) {
@@ -66,7 +68,8 @@ Child start_program(const std::vector<std::string>& arguments, const std::vector
   child.process = fork();
   if (child.process < 0) fail_with(errno, "cannot fork");
   if (child.process == 0) {
-    const int error = become(pointers, environment, input.get(), out.writer.get(), err.writer.get(), parent, signals);
+    const int error =
+        become(pointers, environment, input.get(), out.writer.get(), err.writer.get(), parent, signals, guarded);
     _exit(::write(failure.writer.get(), &error, sizeof error) == sizeof error ? 1 : 2);
   }
   // Both processes do it, so that neither runs on before it is done.
@@ -78,6 +81,7 @@ Child start_program(const std::vector<std::string>& arguments, const std::vector
   if (count > 0) {
     while (waitpid(child.process, nullptr, 0) < 0 && errno == EINTR) {
     }
+    if (guarded.guard) guarded.guard->set_group(guarded.index, 0);
     child.process = 0;
     return child;
   }

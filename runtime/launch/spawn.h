@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "launch/descriptor.h"
+#include "launch/guard.h"
 #include "launch/plan.h"
 #include "launch/signals.h"
 
@@ -23,10 +24,16 @@ struct Child {
 // Raises the limit of open descriptors for this program alone, if it is lower.
 void allow_descriptors(size_t count);
 
-// Starts the program that `arguments` name, which is looked for in PATH, with a changed
-// environment: "NAME=VALUE", or "NAME" for none. Throws Failure if no program could be started.
+// Where the process group of a program is noted, so that it is killed with this process; by default nowhere.
+struct Guarded {
+  Guard* guard = nullptr;
+  int index = 0;
+};
+
+// Starts the program that `arguments` name, which is looked for in PATH, with a changed environment: "NAME=VALUE", or
+// "NAME" for none. Throws Failure if no program could be started.
 Child start_program(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
-                    Source source, const Signals& signals);
+                    Source source, const Signals& signals, Guarded guarded = {});
 
 // Kills a child with its process group, and forgets it. Returns after some seconds also if the system does not end it.
 void end_child(pid_t process);

@@ -109,3 +109,11 @@ def test_the_launcher_is_killed(launcher: Launcher, tmp_path: Path) -> None:
         assert len(list(launcher.temporary.iterdir())) == 1
         process.kill()
         assert process.wait() == -signal.SIGKILL
+
+
+def test_the_launcher_is_killed_while_it_starts_ranks(launcher: Launcher) -> None:
+    """A rank that had just begun could start a program before its process group was known to whoever ends it."""
+    for attempt in range(15):
+        with launcher.start("-n", "12", "sh", "-c", "sleep 1000 & sleep 1000") as process:
+            time.sleep(0.004 * attempt)
+            process.kill()
