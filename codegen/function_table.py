@@ -81,6 +81,10 @@ class FunctionTable:
         kind = argument.type.base.converted.kind
         if argument.type.base is base_types.TENSOR:
             kind = "WRITTEN" if argument.is_written else "INTEGERS" if op.takes_integers(argument) else kind
+            if op.kind.lists_in and not argument.type.is_list:
+                return self._define(
+                    argument.type, "SINGLE", self.words.type_word(argument.type), label=op.kind.lists_in
+                )
         if argument.type.base is base_types.OPERAND and op.takes_integers(argument):
             tensor = Type(base_types.TENSOR)
             integers = self._define(tensor, "INTEGERS", self.words.type_word(tensor))
@@ -91,7 +95,7 @@ class FunctionTable:
         list_kind = "LIST" if argument.type.is_nested else "ITEMS"
         return self._define(argument.type, list_kind, self.words.type_word(argument.type), item)
 
-    def _define(self, type_: Type, kind: str, word: str, item: str | None = None) -> str:
+    def _define(self, type_: Type, kind: str, word: str, item: str | None = None, label: str | None = None) -> str:
         base = pascal(type_.base.converted.word).replace("|", "Or")
         name = f"type_{base}_{kind.lower()}"
         if item:
@@ -101,12 +105,12 @@ class FunctionTable:
         if name not in self._types:
             if type_.is_nested and not item:
                 item = self._define(Type(base_types.INT), "INT", self.words.item_word(Type(base_types.INT)))
-            label = string(type_.base.word if kind in ("OBJECT", "GROUP") else None)
+            label = label or (type_.base.word if kind in ("OBJECT", "GROUP") else None)
             row = (
                 f"OF_TYPE_{kind}",
                 boolean(type_.optional),
                 string(word),
-                label,
+                string(label),
                 "0",
                 f"&{item}" if item else "nullptr",
             )

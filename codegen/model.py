@@ -390,6 +390,11 @@ class Kind(ABC):
         return False
 
     @property
+    def lists_in(self) -> str | None:
+        """Returns the namespace whose functions take several tensors where one of this kind takes one, or None."""
+        return None
+
+    @property
     def needs_others(self) -> bool:
         """Returns whether a call waits for another process, so that no example shows one."""
         return False

@@ -216,6 +216,10 @@ class Collective(Kind):
         return PATTERNS[self.pattern].between_processes
 
     @property
+    def lists_in(self) -> str | None:
+        return "comm.local" if PATTERNS[self.pattern].between_processes else None
+
+    @property
     def needs_others(self) -> bool:
         return PATTERNS[self.pattern].is_transfer
 

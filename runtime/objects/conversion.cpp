@@ -78,6 +78,7 @@ bool Binder::accepts(const of_type& type, const of_data& found) const {
     case OF_TYPE_WRITTEN:
     case OF_TYPE_INTEGERS:
     case OF_TYPE_ARRAY:
+    case OF_TYPE_SINGLE:
       return found.kind == OF_DATA_TENSOR;
     case OF_TYPE_DTYPE:
       return found.kind == OF_DATA_DTYPE;
@@ -112,6 +113,7 @@ of_data Binder::convert(const std::string& name, const of_type& type, of_native 
     case OF_TYPE_TENSOR:
     case OF_TYPE_WRITTEN:
     case OF_TYPE_INTEGERS:
+    case OF_TYPE_SINGLE:
       if (is_disposed(found, nullptr)) return refuse_disposed(name, type);
       return convert_array(name, type, value);
     case OF_TYPE_ARRAY:

@@ -20,6 +20,9 @@ of_data Binder::make_tensor(const char* function, const std::string& name, const
 of_data Binder::convert_array(const std::string& name, const of_type& type, of_native value) {
   const bool may_be_array = device_ != nullptr && type.kind != OF_TYPE_WRITTEN;
   if (!may_be_array || !language_.is_array(context_, value)) return refuse_type(name, type, value);
+  if (type.kind == OF_TYPE_SINGLE && language_.find_tensor(context_, value) != nullptr)
+    return refuse(OF_TYPE_MISMATCH, name + " must be one " + type.word + ", got several: the functions of " +
+                                        type.name + " take one for each device of a process");
   return make_tensor(function_, name, type, value);
 }
 

@@ -54,6 +54,10 @@ const scenarios = {
   async never() {
     await attempt(() => comm.init({timeout: 2}));
   },
+  async lists() {
+    await attempt(() => comm.allReduce([ones(2), ones(2)]));
+    await attempt(() => comm.allGather([[1, rank]]));
+  },
   async secrets() {
     await attempt(() => comm.allReduce(ones(3)));
   },

@@ -72,6 +72,11 @@ def never(rank):
     attempt(lambda: comm.init(timeout=2))
 
 
+def lists(rank):
+    attempt(lambda: comm.all_reduce([ones(2), ones(2)]))
+    attempt(lambda: comm.all_gather([[1.0, rank]]))
+
+
 def secrets(rank):
     attempt(lambda: comm.all_reduce(ones(3)))
 

@@ -65,6 +65,11 @@ module Scenarios
 
   def never = attempt { COMM.init(timeout: 2) }
 
+  def lists
+    attempt { COMM.all_reduce([ones(2), ones(2)]) }
+    attempt { COMM.all_gather([[1.0, RANK]]) }
+  end
+
   def secrets = attempt { COMM.all_reduce(ones(3)) }
 
   def twice

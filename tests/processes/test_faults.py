@@ -117,6 +117,14 @@ def test_a_wait_is_interrupted(language: str) -> None:
 
 
 @ALL
+def test_lists_of_tensors_have_functions_of_their_own(language: str) -> None:
+    for refused, gathered in run([command(language, "faults", "lists")] * 2):
+        assert refused[0] == "TypeMismatch"
+        assert "must be one Tensor, got several: the functions of comm.local take" in refused[1]
+        assert gathered == [[1, 0], [1, 1]]  # a list of numbers is a tensor
+
+
+@ALL
 def test_a_wrong_secret(language: str) -> None:
     with Job([command(language, "faults", "secrets")] * 2, of_last={"ONEFLOW_SECRET": "another"}) as job:
         for results in _results(job.wait()):

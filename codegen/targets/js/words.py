@@ -43,7 +43,7 @@ _WORDS = {
     base_types.DTYPE: Word("dtype", "dtypes", "DType"),
     base_types.DEVICE: Word("device", "devices", "DeviceLike"),
     base_types.GENERATOR: Word("Generator", "Generators", "Generator"),
-    base_types.GROUP: Word("Group", "Groups", "comm.Group | string"),
+    base_types.GROUP: Word("Group or string", "Groups", "comm.Group | string"),
 }
 
 

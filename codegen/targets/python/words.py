@@ -32,7 +32,7 @@ _WORDS = {
     base_types.DTYPE: Word("dtype", "dtypes", "DTypeLike"),
     base_types.DEVICE: Word("device", "devices", "DeviceLike"),
     base_types.GENERATOR: Word("Generator", "Generators", "Generator"),
-    base_types.GROUP: Word("Group", "Groups", "Group | str"),
+    base_types.GROUP: Word("Group or str", "Groups", "Group | str"),
 }
 
 

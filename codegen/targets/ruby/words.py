@@ -81,7 +81,7 @@ _WORDS = {
     base_types.DTYPE: Word("dtype", "dtypes", "name"),
     base_types.DEVICE: Word("device", "devices", "name"),
     base_types.GENERATOR: Word("Generator", "Generators", "Generator"),
-    base_types.GROUP: Word("Group", "Groups", "Comm::Group | String"),
+    base_types.GROUP: Word("Group or String", "Groups", "Comm::Group | String"),
 }
 
 

@@ -132,7 +132,9 @@ typedef enum of_type_kind {
   OF_TYPE_INTS = 30,     /* a list of integers, or one, in a list of them */
   OF_TYPE_OUTPUTS = 31,  /* a list of `count` tensors that are written to */
   OF_TYPE_VALUE = 32,    /* any value of the language, which the front end converts itself */
-  OF_TYPE_GROUP = 33     /* an object of a class, or the text that stands for one */
+  OF_TYPE_GROUP = 33,    /* an object of a class, or the text that stands for one */
+  OF_TYPE_SINGLE = 34    /* a tensor, but not what stands for one if it is a list of tensors: the functions of the
+                            namespace `name` take these */
 } of_type_kind;
 
 /* A type of arguments or results, in a language. */

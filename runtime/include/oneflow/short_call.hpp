@@ -178,6 +178,7 @@ class ShortCall {
       case OF_TYPE_TENSOR:
       case OF_TYPE_INTEGERS:
       case OF_TYPE_WRITTEN:
+      case OF_TYPE_SINGLE:
         return is(kind == OF_VALUE_TENSOR);
       case OF_TYPE_OPERAND:
         return is(kind == OF_VALUE_TENSOR || is_number);

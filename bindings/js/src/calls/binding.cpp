@@ -24,6 +24,7 @@ const char* taken(const of_type& type) {
     case OF_TYPE_TENSOR:
     case OF_TYPE_INTEGERS:
     case OF_TYPE_WRITTEN:
+    case OF_TYPE_SINGLE:
       return "T";
     case OF_TYPE_OPERAND:
       return "TIR";

@@ -1,0 +1,49 @@
+// What the cases do not have: transfers between two ranks, parts of given sizes, groups that split, objects, graphs.
+
+import {createRequire} from 'node:module';
+
+const flow = createRequire(import.meta.url)('oneflow-js'); // found by NODE_PATH
+const {comm} = flow;
+const rank = comm.rank();
+const show = (value) => console.log(JSON.stringify(value instanceof flow.Tensor ? value.toArray() : value));
+
+// A ring: each rank sends to the next one, while it receives from the one before.
+const own = flow.full([2], rank + 1);
+const sent = comm.sendAsync(own, (rank + 1) % 3);
+own.zero_(); // what is sent is what it was
+show(comm.recv(flow.empty([2]), (rank + 2) % 3));
+show(await sent);
+show(true);
+
+// Tags are sequences of their own.
+if (rank === 0) {
+  comm.send(flow.tensor([1]), 1, {tag: 7});
+  comm.send(flow.tensor([2]), 1);
+}
+if (rank === 1) show([comm.recv(flow.empty([1]), 0).item(), comm.recv(flow.empty([1]), 0, {tag: 7}).item()]);
+
+// The receiver sends back the gradient.
+const x = flow.tensor([1, 2]).setRequiresGrad();
+if (rank === 0) {
+  comm.send(x, 2).mul(0).sum().backward();
+  show(x.grad);
+}
+if (rank === 2) {
+  comm.recv(x, 0).mul(flow.tensor([5, 7])).sum().backward();
+  show(x.grad);
+}
+
+const range = (offset) => flow.arange(6).add(offset).to('float32');
+show(comm.reduceScatter(range(0), {part: 3 - rank}));
+show(comm.scatter(range(10 * rank), 1, {part: rank + 1}));
+show(comm.allToAll(range(10 * rank), {part: [1, 0, 5][rank]}));
+
+const part = comm.world().split(rank % 2, -rank);
+show([part.text, comm.rank(part), comm.worldSize(part)]);
+show(comm.allReduce(flow.tensor([rank]), {group: part}));
+show(comm.world().split(rank === 1 ? -1 : 0) === null);
+
+show(comm.broadcastObject(rank === 1 ? {a: [1, 2.5, null, true, 'ü'], b: {}} : null, 1));
+
+const graph = flow.graph.capture((x) => comm.allReduce(x.mul(2), {group: '0-2'}).add(1), [flow.ones([2])]);
+for (let i = 0; i < 3; i++) show(graph.run(flow.full([2], rank + i + 0.5)));

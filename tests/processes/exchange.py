@@ -1,0 +1,52 @@
+"""What the cases do not have: transfers between two ranks, parts of given sizes, groups that split, objects, graphs."""
+
+import json
+
+import oneflow_py as flow
+
+comm = flow.comm
+rank = comm.rank()
+
+
+def show(value):
+    print(json.dumps(value.tolist() if isinstance(value, flow.Tensor) else value), flush=True)
+
+
+# A ring: each rank sends to the next one, while it receives from the one before.
+own = flow.full([2], rank + 1.0)
+work = comm.send_async(own, (rank + 1) % 3)
+own.zero_()  # what is sent is what it was
+show(comm.recv(flow.empty([2]), (rank + 2) % 3))
+show(work.wait())
+show(work.is_completed())
+
+# Tags are sequences of their own.
+if rank == 0:
+    comm.send(flow.tensor([1.0]), 1, tag=7)
+    comm.send(flow.tensor([2.0]), 1)
+if rank == 1:
+    show([comm.recv(flow.empty([1]), 0).item(), comm.recv(flow.empty([1]), 0, tag=7).item()])
+
+# The receiver sends back the gradient.
+x = flow.tensor([1.0, 2.0], requires_grad=True)
+if rank == 0:
+    (comm.send(x, 2) * 0).sum().backward()
+    show(x.grad)
+if rank == 2:
+    (comm.recv(x, 0) * flow.tensor([5.0, 7.0])).sum().backward()
+    show(x.grad)
+
+show(comm.reduce_scatter(flow.arange(6), part=3 - rank))
+show(comm.scatter(flow.arange(6) + 10 * rank, 1, part=rank + 1))
+show(comm.all_to_all(flow.arange(6) + 10 * rank, part=[1, 0, 5][rank]))
+
+part = comm.world().split(rank % 2, -rank)
+show([part.text, comm.rank(part), comm.world_size(part)])
+show(comm.all_reduce(flow.tensor([rank]), group=part))
+show(comm.world().split(-1 if rank == 1 else 0) is None)
+
+show(comm.broadcast_object({"a": [1, 2.5, None, True, "ü"], "b": {}} if rank == 1 else None, 1))
+
+graph = flow.graph.capture(lambda x: comm.all_reduce(x * 2, group="0-2") + 1, flow.ones([2]))
+for i in range(3):
+    show(graph(flow.full([2], rank + i + 0.5)))

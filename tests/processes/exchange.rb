@@ -1,0 +1,54 @@
+# frozen_string_literal: true
+
+# What the cases do not have: transfers between two ranks, parts of given sizes, groups that split, objects, graphs.
+
+require "json"
+require "oneflow"
+
+COMM = OneFlow::Comm
+RANK = COMM.rank
+
+def show(value)
+  puts JSON.generate(value.is_a?(OneFlow::Tensor) ? value.to_a : value)
+  $stdout.flush
+end
+
+# A ring: each rank sends to the next one, while it receives from the one before.
+own = OneFlow.full([2], RANK + 1.0)
+work = COMM.send_async(own, (RANK + 1) % 3)
+own.zero! # what is sent is what it was
+show COMM.recv(OneFlow.empty([2]), (RANK + 2) % 3)
+show work.wait
+show work.completed?
+
+# Tags are sequences of their own.
+if RANK.zero?
+  COMM.send(OneFlow.tensor([1.0]), 1, tag: 7)
+  COMM.send(OneFlow.tensor([2.0]), 1)
+end
+show [COMM.recv(OneFlow.empty([1]), 0).item, COMM.recv(OneFlow.empty([1]), 0, tag: 7).item] if RANK == 1
+
+# The receiver sends back the gradient.
+x = OneFlow.tensor([1.0, 2.0], requires_grad: true)
+if RANK.zero?
+  (COMM.send(x, 2) * 0).sum.backward
+  show x.grad
+end
+if RANK == 2
+  (COMM.recv(x, 0) * OneFlow.tensor([5.0, 7.0])).sum.backward
+  show x.grad
+end
+
+show COMM.reduce_scatter(OneFlow.arange(6), part: 3 - RANK)
+show COMM.scatter(OneFlow.arange(6) + (10 * RANK), 1, part: RANK + 1)
+show COMM.all_to_all(OneFlow.arange(6) + (10 * RANK), part: [1, 0, 5][RANK])
+
+part = COMM.world.split(RANK % 2, -RANK)
+show [part.text, COMM.rank(part), COMM.world_size(part)]
+show COMM.all_reduce(OneFlow.tensor([RANK]), group: part)
+show COMM.world.split(RANK == 1 ? -1 : 0).nil?
+
+show COMM.broadcast_object(RANK == 1 ? { "a" => [1, 2.5, nil, true, "ü"], "b" => {} } : nil, 1)
+
+graph = OneFlow::Graph.capture(OneFlow.ones([2])) { |input| COMM.all_reduce(input * 2, group: "0-2") + 1 }
+3.times { |i| show graph.call(OneFlow.full([2], RANK + i + 0.5)) }
