@@ -1,5 +1,5 @@
-/* A program that uses MPI itself, beside collectives of oneflow: with the level of threads that it is given, and without
- * leaving the job before MPI is finalized. */
+/* A program that uses MPI itself, beside collectives of oneflow: with the level of threads that it is given, and
+ * without leaving the job before MPI is finalized. */
 #include <mpi.h>
 #include <oneflow/operators.h>
 #include <oneflow/processes.h>

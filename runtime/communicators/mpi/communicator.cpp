@@ -42,7 +42,7 @@ Communicator::Communicator(const Library& mpi, const of_communicator_options& op
     : mpi_(mpi), options_(options), requests_(mpi), others_(options.size) {}
 
 Communicator::~Communicator() {
-  if (keyval_ != 0 && !is_over_) {
+  if (keyval_ != MPI_KEYVAL_INVALID && !is_over_) {
     mpi_.Comm_delete_attr(mpi_.self, keyval_);  // which leaves
     mpi_.Comm_free_keyval(&keyval_);
   }
