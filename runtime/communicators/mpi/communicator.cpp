@@ -42,7 +42,7 @@ Communicator::Communicator(const Library& mpi, const of_communicator_options& op
     : mpi_(mpi), options_(options), requests_(mpi), others_(options.size) {}
 
 Communicator::~Communicator() {
-  if (keyval_ != 0 && !is_over_) {
+  if (keyval_ != MPI_KEYVAL_INVALID && !is_over_) {
     mpi_.Comm_delete_attr(mpi_.self, keyval_);  // which leaves
     mpi_.Comm_free_keyval(&keyval_);
   }
@@ -90,15 +90,19 @@ of_status Communicator::join() {
 // Waits for all ranks.
 of_status Communicator::duplicate_world() {
   MPI_Request request;
-  if (const int code = mpi_.Comm_idup(mpi_.world, &comm_, &request)) return failed(code);
+  auto comm = std::make_unique<MPI_Comm>();
+  if (const int code = mpi_.Comm_idup(mpi_.world, comm.get(), &request)) return failed(code);
   const auto deadline = Clock::now() + std::chrono::milliseconds(options_.timeout_ms);
   for (int is_done = 0;;) {
     if (const int code = mpi_.Test(&request, &is_done, MPI_STATUS_IGNORE)) return failed(code);
     if (is_done) break;
-    if (Clock::now() >= deadline)
+    if (Clock::now() >= deadline) {
+      static_cast<void>(comm.release());  // MPI sets it once the others come
       return options_.fail(OF_COMMUNICATION_ERROR, "not all ranks have joined the job within its timeout");
+    }
     std::this_thread::sleep_for(kNap);
   }
+  comm_ = *comm;
   return failed(mpi_.Comm_set_errhandler(comm_, mpi_.errors_return));
 }
 

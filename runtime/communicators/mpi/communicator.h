@@ -125,7 +125,7 @@ class Communicator {
   // The program may finalize MPI while a thread of the runtime makes progress.
   std::recursive_mutex mutex_;
   MPI_Comm comm_{};
-  int keyval_ = 0;  // of what tells that MPI is finalized
+  int keyval_ = MPI_KEYVAL_INVALID;  // of what tells that MPI is finalized
   int last_tag_ = 0, most_tag_ = 0;
   uint64_t last_offer_ = 0;
   Requests requests_;

@@ -253,7 +253,7 @@ void Engine::run_thread() {
     const bool leaves_it = running_ == 0 && !has_submitted_ && Clock::now() - last_wait_ < kHoldOff;
     if (is_worked_ || waiting_ > 0 || leaves_it) {
       nap = kShortestNap;
-      rest_.wait_for(lock, is_worked_ && has_descriptor() ? kNap : kHoldOff);
+      rest_.wait_for(lock, !is_worked_ ? kHoldOff : has_descriptor() ? kNap : kNap / 5);
       continue;
     }
     is_worked_ = true;
