@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import datetime
+import importlib.util
 import json
 import math
 import os
@@ -23,7 +24,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
@@ -132,10 +133,7 @@ class Job(Measurement):
     needs: str = ""  # a package of Python
 
     def run(self) -> Values:
-        if (
-            self.needs
-            and subprocess.run([sys.executable, "-c", f"import {self.needs}"], capture_output=True).returncode
-        ):
+        if self.needs and importlib.util.find_spec(self.needs) is None:
             raise Absent("not installed")
         with tempfile.TemporaryDirectory() as meeting, tempfile.TemporaryDirectory() as other:
             command = [other if each == "{folder}" else each for each in self.command]
@@ -335,10 +333,8 @@ def program(*plans: str) -> tuple[str, ...]:
 def rows_against_gloo() -> Iterator[Row]:
     plans = tuple(plan(each, size) for each in COLLECTIVES for size in SMALL + LARGE)
     script = str(FOLDER / "measure.py")
-    ours, gloo = (
-        Job((sys.executable, script, library, "{folder}", *plans), needs=needs)
-        for library, needs in (("oneflow", "oneflow_py"), ("gloo", "torch.distributed"))
-    )
+    ours = Job((sys.executable, script, "oneflow", "{folder}", *plans))
+    gloo = Job((sys.executable, script, "gloo", "{folder}", *plans), needs="torch")
     for sizes, must, aim in ((SMALL, 3, 5), (LARGE, 1.3, 2)):
         for collective in COLLECTIVES:
             yield Speed(
@@ -378,33 +374,17 @@ def rows_against_mpi() -> Iterator[Row]:
 
 
 def other_rows(before: Path | None) -> Iterator[Row]:
-    waiting = Job((sys.executable, str(FOLDER / "waiting.py")), needs="oneflow_py")
-    yield Number(
-        "share of a processor that a rank takes that waits, from 10 ms to 2 s",
-        (waiting,),
-        5,
-        1,
-        "%",
-        False,
-        key="share",
-        factor=100,
-    )
-    link = SlowLink("overlap.py")
-    yield Hidden("part of an all_reduce over 1 Gbit/s that is hidden behind products", (link,), 0.8, 0.9, "")
+    waiting = Job((sys.executable, str(FOLDER / "waiting.py")))
+    what = "share of a processor that a rank takes that waits, from 10 ms to 2 s"
+    yield Number(what, (waiting,), 5, 1, "%", False, key="share", factor=100)
+    what = "part of an all_reduce over 1 Gbit/s that is hidden behind products"
+    yield Hidden(what, (SlowLink("overlap.py"),), 0.8, 0.9, "")
     local = Python("local.py")
-    yield Number(
-        "all_reduce of 64 MiB over 4 CPU devices of one process", (local,), unit="ms", more_is_better=False, key="ms"
-    )
+    what = "all_reduce of 64 MiB over 4 CPU devices of one process"
+    yield Number(what, (local,), unit="ms", more_is_better=False, key="ms")
     if before:
-        own, former = local, Python("local.py", ("before",), before.resolve())
-        yield Speed(
-            "all_reduce of 64 MiB over 4 CPU devices, against the earlier commit",
-            (own, former),
-            0.95,
-            1,
-            plans=("ms",),
-            names=("before",),
-        )
+        both = (local, Python("local.py", ("before",), before.resolve()))
+        yield Speed(f"{what}, against the earlier commit", both, 0.95, 1, plans=("ms",), names=("before",))
 
 
 # ---------------------------------------------------------------------------------------------- the table
