@@ -8,7 +8,7 @@ const rank = comm.rank();
 const show = (value) => console.log(JSON.stringify(value instanceof flow.Tensor ? value.toArray() : value));
 
 // A ring: each rank sends to the next one, while it receives from the one before.
-const own = flow.full([2], rank + 1);
+const own = flow.full([2], rank + 1, {dtype: 'float32'});
 const sent = comm.sendAsync(own, (rank + 1) % 3);
 own.zero_(); // what is sent is what it was
 show(comm.recv(flow.empty([2]), (rank + 2) % 3));
@@ -46,4 +46,4 @@ show(comm.world().split(rank === 1 ? -1 : 0) === null);
 show(comm.broadcastObject(rank === 1 ? {a: [1, 2.5, null, true, 'ü'], b: {}} : null, 1));
 
 const graph = flow.graph.capture((x) => comm.allReduce(x.mul(2), {group: '0-2'}).add(1), [flow.ones([2])]);
-for (let i = 0; i < 3; i++) show(graph.run(flow.full([2], rank + i + 0.5)));
+for (let i = 0; i < 3; i++) show(graph.run(flow.full([2], rank + i + 0.5, {dtype: 'float32'})));

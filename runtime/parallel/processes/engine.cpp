@@ -17,7 +17,8 @@ namespace {
 
 // For how long a thread that waits looks for messages before it sleeps.
 constexpr Clock::duration kSpin = std::chrono::microseconds(60);
-// Likewise where the communicator has no descriptor: the nap of one thread must not let the one that it answers sleep, too.
+// Likewise where the communicator has no descriptor: the nap of one thread must not let the one that it answers sleep,
+// too.
 constexpr Clock::duration kLongSpin = std::chrono::milliseconds(1);
 // How often it looks between two looks at the clock.
 constexpr unsigned kLooks = 8;
@@ -40,8 +41,8 @@ constexpr Clock::duration kDisputeTime = std::chrono::seconds(5);
 
 constexpr const char* kLeft = "the job was left";
 
-// The text of the last failure of a communicator, which one thread at a time calls. It is no object that is destroyed: a
-// job is left at exit.
+// The text of the last failure of a communicator, which one thread at a time calls. It is no object that is destroyed:
+// a job is left at exit.
 char communicator_error[1024];
 
 void check(of_status status) {

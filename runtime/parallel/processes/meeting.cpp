@@ -8,12 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
 #include "base/error.h"
 
@@ -23,16 +22,25 @@ namespace {
 
 constexpr size_t kSecretBytes = 32;
 
+// Returns the beginning of a file; "" if it cannot be read.
+std::string beginning_of(const std::string& path) {
+  char bytes[1024];
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return "";
+  const ssize_t count = read(file, bytes, sizeof bytes);
+  close(file);
+  return {bytes, static_cast<size_t>(std::max<ssize_t>(count, 0))};
+}
+
 // Returns when the parent of this process was started, in ticks since the boot: with its number, it tells apart two
 // parents that have had the same number.
 std::string start_of_parent() {
-  std::ifstream file("/proc/" + std::to_string(getppid()) + "/stat");
-  std::string text((std::istreambuf_iterator<char>(file)), {});
-  // The name of the program, in parentheses, may contain spaces.
-  std::istringstream rest(text.substr(std::min(text.size(), text.rfind(')') + 1)));
-  std::string field;
-  for (int i = 0; i < 20; ++i) rest >> field;
-  return field;
+  constexpr int kField = 20;  // after the name of the program, which is in parentheses and may contain spaces
+  const std::string text = beginning_of("/proc/" + std::to_string(getppid()) + "/stat");
+  size_t start = text.rfind(')');
+  for (int i = 0; i < kField && start != std::string::npos; ++i) start = text.find(' ', start + 1);
+  if (start == std::string::npos) return "";
+  return text.substr(start + 1, text.find(' ', start + 1) - start - 1);
 }
 
 // Creates a folder that only this user can use, unless there is one.
@@ -53,12 +61,14 @@ std::string shared_secret(const std::string& folder) {
     fail(OF_COMMUNICATION_ERROR, "getrandom: %s", std::strerror(errno));
   std::string text;
   for (const unsigned char each : bytes) text += format_text("%02x", each);
-  std::ofstream(draft) << text;
+  const int file = open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (file < 0 || write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size()))
+    fail(OF_COMMUNICATION_ERROR, "cannot write '%s': %s", draft.c_str(), std::strerror(errno));
+  close(file);
   const bool is_first = link(draft.c_str(), path.c_str()) == 0;
   unlink(draft.c_str());
   if (is_first) return text;
-  std::string found;
-  std::ifstream(path) >> found;
+  const std::string found = beginning_of(path);
   if (found.size() != text.size()) fail(OF_COMMUNICATION_ERROR, "there is no secret in '%s'", path.c_str());
   return found;
 }
