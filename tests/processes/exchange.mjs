@@ -33,7 +33,7 @@ if (rank === 2) {
   show(x.grad);
 }
 
-const range = (offset) => flow.arange(6).add(offset).to('float32');
+const range = (offset) => flow.arange(6, {dtype: 'float32'}).add(offset);
 show(comm.reduceScatter(range(0), {part: 3 - rank}));
 show(comm.scatter(range(10 * rank), 1, {part: rank + 1}));
 show(comm.allToAll(range(10 * rank), {part: [1, 0, 5][rank]}));

@@ -36,13 +36,13 @@ if rank == 2:
     (comm.recv(x, 0) * flow.tensor([5.0, 7.0])).sum().backward()
     show(x.grad)
 
-show(comm.reduce_scatter(flow.arange(6), part=3 - rank))
-show(comm.scatter(flow.arange(6) + 10 * rank, 1, part=rank + 1))
-show(comm.all_to_all(flow.arange(6) + 10 * rank, part=[1, 0, 5][rank]))
+show(comm.reduce_scatter(flow.arange(6.0), part=3 - rank))
+show(comm.scatter(flow.arange(6.0) + 10 * rank, 1, part=rank + 1))
+show(comm.all_to_all(flow.arange(6.0) + 10 * rank, part=[1, 0, 5][rank]))
 
 part = comm.world().split(rank % 2, -rank)
 show([part.text, comm.rank(part), comm.world_size(part)])
-show(comm.all_reduce(flow.tensor([rank]), group=part))
+show(comm.all_reduce(flow.tensor([float(rank)]), group=part))
 show(comm.world().split(-1 if rank == 1 else 0) is None)
 
 show(comm.broadcast_object({"a": [1, 2.5, None, True, "ü"], "b": {}} if rank == 1 else None, 1))

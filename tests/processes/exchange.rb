@@ -39,13 +39,13 @@ if RANK == 2
   show x.grad
 end
 
-show COMM.reduce_scatter(OneFlow.arange(6), part: 3 - RANK)
-show COMM.scatter(OneFlow.arange(6) + (10 * RANK), 1, part: RANK + 1)
-show COMM.all_to_all(OneFlow.arange(6) + (10 * RANK), part: [1, 0, 5][RANK])
+show COMM.reduce_scatter(OneFlow.arange(6.0), part: 3 - RANK)
+show COMM.scatter(OneFlow.arange(6.0) + (10 * RANK), 1, part: RANK + 1)
+show COMM.all_to_all(OneFlow.arange(6.0) + (10 * RANK), part: [1, 0, 5][RANK])
 
 part = COMM.world.split(RANK % 2, -RANK)
 show [part.text, COMM.rank(part), COMM.world_size(part)]
-show COMM.all_reduce(OneFlow.tensor([RANK]), group: part)
+show COMM.all_reduce(OneFlow.tensor([RANK.to_f]), group: part)
 show COMM.world.split(RANK == 1 ? -1 : 0).nil?
 
 show COMM.broadcast_object(RANK == 1 ? { "a" => [1, 2.5, nil, true, "ü"], "b" => {} } : nil, 1)
