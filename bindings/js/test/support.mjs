@@ -56,8 +56,8 @@ export function checkFailure(call, Class, text) {
 export const plugin = (name) => path.join(build, 'test_plugins', `${name}.so`);
 
 /**
- * Returns why a program failed, from the error of the function that ran it: how it ended, and what it printed. Summaries
- * show the first lines of a message, so that the source line which Node.js prints before an error is left out.
+ * Returns why a program failed, from the error of the function that ran it: how it ended, and what it printed.
+ * Summaries show the first lines of a message, which are the source line in what Node.js prints; it is left out.
  */
 export const reasonOf = ({status, code, signal, stderr}) =>
   `${signal ?? `status ${status ?? code}`}: ${stderr.replace(/^\s*\S+:\d+\n.*\n\s*\^+\s+/, '')}`;
