@@ -24,7 +24,9 @@ void Described::add(int64_t value) {
   hash_ ^= hash_ >> 32;
 }
 
-Described::Described(const char* name) : name_(name), hash_(1) {}
+Described::Described(const char* name) : name_(name), hash_(1) {
+  for (const char* each = name; *each; ++each) add(*each);
+}
 
 Described::Described(const Call& call, int free_dim)
     : name_(call.schema().function_name), schema_(&call.schema()), variant_(match_variant(call)) {

@@ -1,0 +1,213 @@
+// Several engines in one process, each of which is a rank: sanitizers see all sides of a collective.
+#include "parallel/processes/engine.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <numeric>
+#include <thread>
+
+#include "device/device.h"
+#include "parallel/processes/algorithms.h"
+#include "parallel/processes/communicators.h"
+
+namespace oneflow::processes {
+namespace {
+
+using collective::MergeOperators;
+
+constexpr auto kTimeout = std::chrono::seconds(60);
+constexpr uint64_t kLane = 1;
+
+TensorRef filled(int64_t count, float value) {
+  TensorRef tensor = Tensor::allocate(Shape{count}, OF_FLOAT32, kHost);
+  std::fill_n(static_cast<float*>(tensor->mutable_data()), count, value);
+  return tensor;
+}
+
+bool holds(const TensorRef& tensor, float value) {
+  const auto* const elements = static_cast<const float*>(tensor->data());
+  return std::all_of(elements, elements + tensor->count(), [=](float each) { return each == value; });
+}
+
+Task sum(Operation& operation, TensorRef input, TensorRef output) {
+  const MergeOperators operators{"sum", &*OperatorName("add"), nullptr};
+  co_await merge_of_all(operation, input, output, operators);
+}
+
+// The ranks of a job.
+class Ranks {
+ public:
+  explicit Ranks(uint32_t size, Clock::duration timeout = kTimeout) : engines_(size) {
+    const std::string meeting = "file:" + folder_.string();
+    const of_communicator_table& table = find_communicator(COMMUNICATOR);
+    for_each([&](uint32_t rank) {
+      of_communicator_options options{};
+      options.rank = rank;
+      options.size = size;
+      options.meeting = meeting.c_str();
+      options.secret = "secret";
+      options.listen = "";
+      options.timeout_ms = 60'000;
+      engines_[rank] = std::make_unique<Engine>(table, options, timeout);
+    });
+    std::vector<uint32_t> ranks(size);
+    std::iota(ranks.begin(), ranks.end(), 0);
+    world_ = &Group::of(ranks);
+  }
+  ~Ranks() {
+    engines_.clear();
+    std::filesystem::remove_all(folder_);
+  }
+
+  // Calls run(rank) for each rank, on a thread of its own. Returns the text of each failure.
+  template <class Run>
+  std::vector<std::string> for_each(Run&& run) {
+    std::vector<std::string> failures(engines_.size());
+    std::vector<std::thread> threads;
+    for (uint32_t rank = 0; rank < engines_.size(); ++rank)
+      threads.emplace_back([&, rank] {
+        try {
+          run(rank);
+        } catch (const Error& error) {
+          failures[rank] = error.text();
+        }
+      });
+    for (std::thread& each : threads) each.join();
+    return failures;
+  }
+
+  Engine& engine(uint32_t rank) { return *engines_[rank]; }
+  void leave(uint32_t rank) { engines_[rank]->close(); }
+
+  Ref<Operation> operation(uint32_t rank, Operation::Body body, const char* name = "sum", uint64_t lane = kLane) {
+    return Ref<Operation>::adopt(new Operation(engine(rank), *world_, lane, Described(name), std::move(body)));
+  }
+  // Computes a sum over all ranks.
+  void check_sum(uint32_t rank, int64_t count, uint64_t lane = kLane) {
+    const TensorRef input = filled(count, static_cast<float>(rank + 1)), output = filled(count, 0);
+    const auto added = operation(
+        rank, [=](Operation& own) { return sum(own, input, output); }, "sum", lane);
+    engine(rank).submit(added);
+    engine(rank).wait(*added);
+    const auto size = static_cast<float>(engines_.size());
+    EXPECT_TRUE(holds(output, size * (size + 1) / 2));
+  }
+
+ private:
+  static std::filesystem::path new_folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "oneflow-engine-XXXXXX").string();
+    return mkdtemp(name.data());
+  }
+
+  const std::filesystem::path folder_ = new_folder();
+  std::vector<std::unique_ptr<Engine>> engines_;
+  const Group* world_ = nullptr;
+};
+
+TEST(Engine, RunsOperationsInTheirOrder) {
+  Ranks ranks(3);
+  const auto failures = ranks.for_each([&](uint32_t rank) {
+    for (const int64_t count : {1, 0, 100, 5'000, 300'000}) ranks.check_sum(rank, count);
+  });
+  EXPECT_EQ(failures, std::vector<std::string>(3));
+}
+
+TEST(Engine, RunsManyThatHaveBegun) {
+  Ranks ranks(2);
+  constexpr int kCount = 500;
+  const auto failures = ranks.for_each([&](uint32_t rank) {
+    std::vector<Ref<Operation>> begun;
+    std::vector<TensorRef> outputs;
+    std::atomic<int> done = 0;
+    for (int i = 0; i < kCount; ++i) {
+      const TensorRef input = filled(10, static_cast<float>(i)), output = outputs.emplace_back(filled(10, 0));
+      begun.push_back(ranks.operation(rank, [=](Operation& own) { return sum(own, input, output); }));
+      ranks.engine(rank).start(begun.back());
+      if (!ranks.engine(rank).set_on_done(*begun.back(), [&] { ++done; })) ++done;
+    }
+    for (int i = 0; i < kCount; ++i) {
+      ranks.engine(rank).wait(*begun[static_cast<size_t>(i)]);
+      EXPECT_TRUE(holds(outputs[static_cast<size_t>(i)], static_cast<float>(2 * i)));
+    }
+    while (done < kCount) std::this_thread::yield();
+  });
+  EXPECT_EQ(failures, std::vector<std::string>(2));
+}
+
+TEST(Engine, ServesSeveralThreads) {
+  Ranks ranks(2);
+  const auto failures = ranks.for_each([&](uint32_t rank) {
+    std::vector<std::thread> threads;
+    for (uint64_t lane = 1; lane <= 4; ++lane)
+      threads.emplace_back([&, lane] {
+        for (int i = 0; i < 50; ++i) ranks.check_sum(rank, 1'000 * static_cast<int64_t>(lane), lane);
+      });
+    for (std::thread& each : threads) each.join();
+  });
+  EXPECT_EQ(failures, std::vector<std::string>(2));
+}
+
+TEST(Engine, TellsRanksThatCallSomethingElse) {
+  Ranks ranks(3);
+  const auto failures = ranks.for_each([&](uint32_t rank) {
+    const TensorRef input = filled(3, 1), output = filled(3, 0);
+    const auto own = ranks.operation(
+        rank, [=](Operation& operation) { return sum(operation, input, output); }, rank == 1 ? "product" : "sum");
+    ranks.engine(rank).submit(own);
+    ranks.engine(rank).wait(*own);
+  });
+  for (const std::string& each : failures) {
+    EXPECT_NE(each.find("sum()"), std::string::npos) << each;
+    EXPECT_NE(each.find("product()"), std::string::npos) << each;
+  }
+  EXPECT_EQ(ranks.for_each([&](uint32_t rank) { ranks.check_sum(rank, 10); }), std::vector<std::string>(3));
+}
+
+TEST(Engine, TellsWhoHasLeft) {
+  Ranks ranks(3);
+  ranks.for_each([&](uint32_t rank) { ranks.check_sum(rank, 1); });
+  ranks.leave(1);
+  const auto failures = ranks.for_each([&](uint32_t rank) {
+    if (rank != 1) ranks.check_sum(rank, 100'000);
+  });
+  EXPECT_NE(failures[0].find("rank 1"), std::string::npos) << failures[0];
+  EXPECT_NE(failures[2].find("rank 1"), std::string::npos) << failures[2];
+}
+
+TEST(Engine, TellsTheOthersOfItsFailure) {
+  Ranks ranks(2);
+  const auto failures = ranks.for_each([&](uint32_t rank) {
+    if (rank == 0) return ranks.check_sum(rank, 3);
+    const auto failing = ranks.operation(rank, [](Operation&) -> Task {
+      fail(OF_OUT_OF_MEMORY, "no memory is left");
+      co_return;
+    });
+    ranks.engine(rank).submit(failing);
+    ranks.engine(rank).wait(*failing);
+  });
+  EXPECT_EQ(failures[1], "no memory is left");
+  EXPECT_NE(failures[0].find("rank 1 has failed: no memory is left"), std::string::npos) << failures[0];
+}
+
+TEST(Engine, EndsWhatOthersDoNotTakePartIn) {
+  Ranks ranks(2, std::chrono::milliseconds(300));
+  const auto failures = ranks.for_each([&](uint32_t rank) {
+    if (rank == 0) ranks.check_sum(rank, 100'000);
+  });
+  EXPECT_NE(failures[0].find("rank 1 has not taken part within 0.3 seconds"), std::string::npos) << failures[0];
+}
+
+TEST(Engine, EndsWhatGoesOnWhenItLeaves) {
+  Ranks ranks(2);
+  const TensorRef input = filled(3, 1), output = filled(3, 0);
+  const auto begun = ranks.operation(0, [=](Operation& own) { return sum(own, input, output); });
+  ranks.engine(0).start(begun);
+  ranks.leave(0);
+  EXPECT_THROW(ranks.engine(0).wait(*begun), Error);
+  EXPECT_THROW(ranks.engine(0).submit(begun), Error);
+}
+
+}  // namespace
+}  // namespace oneflow::processes
