@@ -100,7 +100,7 @@ std::string address_towards(const std::string& host) {
     if (connect(socket_number, each->ai_addr, each->ai_addrlen) == 0 &&
         getsockname(socket_number, reinterpret_cast<sockaddr*>(&own), &length) == 0 &&
         getnameinfo(reinterpret_cast<sockaddr*>(&own), length, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0)
-      address = own.ss_family == AF_INET6 ? "[" + std::string(text) + "]" : text;
+      address = own.ss_family == AF_INET6 ? std::string("[").append(text).append("]") : std::string(text);
     close(socket_number);
   }
   freeaddrinfo(found);
