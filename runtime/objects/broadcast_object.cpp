@@ -14,6 +14,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 using OwnedTensor = Owned<of_tensor, of_tensor_release>;
 
+const char* word_of(const of_data& data) {
+  if (data.kind == OF_DATA_TENSOR) return "a Tensor";
+  return data.kind == OF_DATA_OBJECT ? data.of.object->name : "another value";
+}
+
 Json encoded(const of_data& data, const Results& results) {
   switch (data.kind) {
     case OF_DATA_ABSENT:
@@ -39,9 +44,9 @@ Json encoded(const of_data& data, const Results& results) {
       for (uint32_t i = 0; i < data.count; ++i) map[data.of.keys[i]] = encoded(data.as.items[i], results);
       return map;
     }
-    default:
-      results.fail(OF_TYPE_MISMATCH, results.parameter(0) + " must consist of numbers, texts, lists and maps, got " +
-                                         results.type_name(data.own[0]));
+    default:  // the language's lock is not held, so that it cannot say more
+      results.fail(OF_TYPE_MISMATCH,
+                   results.parameter(0) + " must consist of numbers, texts, lists and maps, got " + word_of(data));
   }
 }
 

@@ -15,7 +15,14 @@ of_group group_of(const of_data& given) {
 }
 
 const char* text_of(const of_data& given) { return given.kind == OF_DATA_TEXT ? given.as.text : nullptr; }
-int64_t integer_of(const of_data& given) { return given.kind == OF_DATA_INT ? given.as.integer : -1; }
+// Returns an integer; -1 if none was given.
+int64_t integer_of(const of_data& given, uint32_t position, const Results& results) {
+  if (given.kind != OF_DATA_INT) return -1;
+  if (given.as.integer < 0)
+    results.fail(OF_INVALID_ARGUMENT,
+                 results.parameter(position) + " must not be negative, got " + std::to_string(given.as.integer));
+  return given.as.integer;
+}
 
 }  // namespace
 
@@ -62,10 +69,10 @@ of_status work_is_completed(void* self, const of_data*, Results& results) {
 }
 
 // init(rank, world_size, meeting, secret, listen, communicator, timeout)
-of_status comm_init(void*, const of_data* given, Results&) {
+of_status comm_init(void*, const of_data* given, Results& results) {
   auto options = sized<of_job_options>();
-  options.rank = integer_of(given[0]);
-  options.world_size = integer_of(given[1]);
+  options.rank = integer_of(given[0], 0, results);
+  options.world_size = integer_of(given[1], 1, results);
   options.meeting = text_of(given[2]);
   options.secret = text_of(given[3]);
   options.listen = text_of(given[4]);

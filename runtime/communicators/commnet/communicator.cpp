@@ -60,6 +60,10 @@ class CommNet {
   }
 
   of_status join() {
+    if (*options_.meeting == '\0')
+      return options_.fail(OF_INVALID_ARGUMENT,
+                           "meeting must say where the processes find each other: 'file:/an/empty/folder' or "
+                           "'tcp://host:port'");
     const std::string listen = *options_.listen ? "tcp://" + std::string(options_.listen) + ":0" : "";
     cn_endpoint_options endpoint{};
     endpoint.struct_size = sizeof endpoint;

@@ -12,7 +12,7 @@ namespace oneflow::processes {
 struct Membership {
   uint32_t rank = 0, size = 1;
   uint32_t local_rank = 0, local_size = 1;  // among the processes of this host
-  std::string communicator;                 // its name, or the path of its library
+  std::string communicator = "commnet";     // its name, or the path of its library
   std::string meeting;                      // see of_communicator_options
   std::string secret;
   std::string listen;
