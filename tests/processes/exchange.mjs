@@ -43,6 +43,7 @@ show([part.text, comm.rank(part), comm.worldSize(part)]);
 show(comm.allReduce(flow.tensor([rank]), {group: part}));
 show(comm.world().split(rank === 1 ? -1 : 0) === null);
 
+if (JSON.stringify(flow.comm.broadcastObject({lr: rank})) !== '{"lr":0}') throw new Error('an object is no options');
 show(comm.broadcastObject(rank === 1 ? {a: [1, 2.5, null, true, 'ü'], b: {}} : null, 1));
 
 const graph = flow.graph.capture((x) => comm.allReduce(x.mul(2), {group: '0-2'}).add(1), [flow.ones([2])]);

@@ -45,6 +45,7 @@ show([part.text, comm.rank(part), comm.world_size(part)])
 show(comm.all_reduce(flow.tensor([float(rank)]), group=part))
 show(comm.world().split(-1 if rank == 1 else 0) is None)
 
+assert comm.broadcast_object({"lr": rank}) == {"lr": 0}
 show(comm.broadcast_object({"a": [1, 2.5, None, True, "ü"], "b": {}} if rank == 1 else None, 1))
 
 graph = flow.graph.capture(lambda x: comm.all_reduce(x * 2, group="0-2") + 1, flow.ones([2]))

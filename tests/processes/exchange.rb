@@ -48,6 +48,8 @@ show [part.text, COMM.rank(part), COMM.world_size(part)]
 show COMM.all_reduce(OneFlow.tensor([RANK.to_f]), group: part)
 show COMM.world.split(RANK == 1 ? -1 : 0).nil?
 
+raise "not that of rank 0" if COMM.broadcast_object({ "lr" => RANK }) != { "lr" => 0 }
+
 show COMM.broadcast_object(RANK == 1 ? { "a" => [1, 2.5, nil, true, "ü"], "b" => {} } : nil, 1)
 
 graph = OneFlow::Graph.capture(OneFlow.ones([2])) { |input| COMM.all_reduce(input * 2, group: "0-2") + 1 }
