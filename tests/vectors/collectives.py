@@ -45,6 +45,8 @@ def all_to_all(tensors: list[torch.Tensor], *, split_dim: int = 0, concat_dim: i
     return tuple(torch.cat(own, concat_dim) for own in zip(*parts, strict=True))
 
 
-def of_one(input: torch.Tensor, *_: int, **__: object) -> torch.Tensor:
+def of_one(input: torch.Tensor, *_: int, op: str = "sum", **__: object) -> torch.Tensor:
     """Returns what the only rank of a job gets."""
+    if op == "mean" and not input.is_floating_point():
+        raise TypeError("the mean of integers")
     return input.clone()
