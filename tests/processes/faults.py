@@ -56,6 +56,10 @@ def dtypes(rank):
     attempt(lambda: comm.all_reduce(flow.ones([3], dtype="int64" if rank == 0 else "float32"), op="max"))
 
 
+def parts(rank):
+    attempt(lambda: comm.scatter(ones(3), part=None if rank == 1 else 1))
+
+
 def roots(rank):
     attempt(lambda: comm.broadcast(ones(3), 1 if rank == 2 else 0))
     attempt(lambda: comm.all_reduce(ones(3)))

@@ -68,6 +68,12 @@ def test_ranks_call_something_else(language: str, scenario: str, texts: tuple[st
             assert text.replace("_", "") in said, error
 
 
+def test_all_ranks_give_a_size_or_none_does() -> None:
+    for (error,) in run([command("python", "faults", "parts")] * 3):
+        assert _is_communication_error(error)
+        assert "the ranks differ at call 0" in error[1]
+
+
 @ALL
 def test_a_rank_leaves_early(language: str) -> None:
     found = run([command(language, "faults", "leaves")] * 3)

@@ -43,6 +43,9 @@ Described::Described(const Call& call, int free_dim)
   add(sizes_.rank());
   for (int d = 0; d < sizes_.rank(); ++d) add(sizes_[d]);
   for (const int64_t each : integers_) add(each);
+  // Sizes may differ between ranks, but all give one or none does.
+  for (size_t i = 0; i < schema_->arguments.size(); ++i)
+    if (schema_->arguments[i].type == ArgumentType::kSize) add(call.is_given(static_cast<int>(i)));
 }
 
 Described Described::transfer(const Call& call) {

@@ -296,7 +296,7 @@ void Engine::begin_next(Lane& lane) {
   operation.state = Operation::State::kRunning;
   operation.deadline = Clock::now() + timeout_;
   begun_.push_back(&operation);
-  if (!lane.out_of_step.empty()) return finish(operation, Error(OF_COMMUNICATION_ERROR, lane.out_of_step));
+  if (!lane.out_of_step.empty()) return abort(operation, Error(OF_COMMUNICATION_ERROR, lane.out_of_step));
   const Ref<Operation> kept = lane.operations.front();
   if (const auto early = lane.early.extract(operation.sequence))
     for (Message& each : early.mapped())

@@ -442,8 +442,8 @@ void reduce(Call& call) {
   if (call.infer_only) return infer(call, context.input().sizes());
   perform(call, context, [&] {
     const TensorRef input = on_host(context, context.input());
-    const TensorRef output =
-        context.own == root ? allocate_on_host(input->sizes(), input->dtype()) : zeros(input->sizes(), input->dtype());
+    const TensorRef output = allocate_on_host(input->sizes(), input->dtype());
+    if (context.own != root) fill_bytes(kHost, output->mutable_data(), 0, static_cast<uint64_t>(output->bytes()));
     return Plan{Described(call, -1),
                 [=](Operation& operation, TensorRef& result) {
                   result = output;
