@@ -76,6 +76,30 @@ def test_the_variables_of_torchrun_on_one_host() -> None:
     assert found == ["0 3 0 3 commnet 3.0", "1 3 1 3 commnet 3.0", "2 3 2 3 commnet 3.0"]
 
 
+@pytest.mark.skipif(
+    len(os.sched_getaffinity(0)) != os.cpu_count(), reason="this process is bound to some of the processors"
+)
+def test_processes_of_a_host_share_the_processors() -> None:
+    program = "import oneflow_py as flow; flow.comm.barrier(); print(flow.get_option('num_threads'))"
+    clean = {name: value for name, value in os.environ.items() if name not in (*_OWN, "ONEFLOW_NUM_THREADS")}
+    threads = subprocess.run(
+        [sys.executable, "-c", "import oneflow_py as flow; print(flow.get_option('num_threads'))"],
+        env=clean, capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    port = _free_port()
+    processes = [
+        subprocess.Popen(
+            [sys.executable, "-c", program],
+            env={**clean, **_torchrun(rank, 2, 2, port)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    found = {each.communicate(timeout=DEADLINE)[0].strip() for each in processes}
+    assert found == {str(max(1, int(threads) // 2))} or int(threads) != os.cpu_count()
+
+
 def test_the_variables_of_torchrun_on_two_hosts() -> None:
     port = _free_port()
     given = [{**_torchrun(rank, 2, 1, port), "ONEFLOW_SECRET": "of this test"} for rank in range(2)]

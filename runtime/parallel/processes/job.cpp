@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <mutex>
@@ -11,6 +12,7 @@
 #include "base/error.h"
 #include "base/fork_safe.h"
 #include "base/interrupt.h"
+#include "device/options.h"
 #include "parallel/processes/communicators.h"
 
 namespace oneflow::processes {
@@ -48,6 +50,15 @@ of_communicator_options options_of(const Membership& membership, Clock::duration
   options.listen = membership.listen.c_str();
   options.timeout_ms = static_cast<uint32_t>(std::chrono::duration_cast<std::chrono::milliseconds>(timeout).count());
   return options;
+}
+
+// Gives each process of a host its share of the processors, unless the launcher or the program has chosen a number of
+// threads: as many threads as processors in each of them would wait for each other.
+void share_processors(const Membership& membership) {
+  const int64_t threads = get_option("num_threads");
+  const bool is_chosen = !variable("ONEFLOW_NUM_THREADS").empty() || threads != std::thread::hardware_concurrency();
+  if (membership.local_size > 1 && !is_chosen)
+    set_option("num_threads", std::max<int64_t>(1, threads / membership.local_size));
 }
 
 void check_process(const State& found) {
@@ -98,6 +109,7 @@ void set_job(Lock& lock, const Membership& membership, Clock::duration timeout) 
 Job::Job(const Membership& membership, Clock::duration timeout)
     : membership_(membership), world_(group_of_all(membership.size)) {
   if (membership.size == 1) return;
+  share_processors(membership);
   engine_ =
       std::make_unique<Engine>(find_communicator(membership.communicator), options_of(membership_, timeout), timeout);
   if (membership.folder.empty()) return;
