@@ -97,7 +97,7 @@ PATTERNS: Mapping[str, Pattern] = {
         "size x (n - 1)",
     ),
     "all_reduce": Pattern(
-        "processes::all_reduce", _ONE, _ONE, "that of `input`", "2 x size x (n - 1) / n for each rank", True, True
+        "processes::all_reduce", _ONE, _ONE, "that of `input`", "2 x size x (n - 1) / n for each rank", True
     ),
     "all_gather": Pattern(
         "processes::all_gather",

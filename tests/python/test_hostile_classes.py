@@ -33,6 +33,7 @@ SAMPLES = {
     "HookHandle": flow.ones([2], requires_grad=True).register_hook(lambda grad: grad),
     "Stream": flow.default_stream(), "Event": flow.Event("accel:0"),
     "Rule": flow.graph.rule(lambda x: x + 0, lambda x: x, [TENSOR]),
+    "Group": flow.comm.Group([0]), "Work": flow.comm.all_reduce_async(TENSOR),
 }  # fmt: skip
 
 # An object of each other class, whose constructor needs no argument.

@@ -64,7 +64,7 @@ test('each package has its files, the same version, and no install script', () =
 
 test('what everyone downloads is small', () => {
   const bytes = ['oneflow-js', platformPackage].map((name) => fs.statSync(tarball(name)).size);
-  assert.ok(bytes[0] + bytes[1] <= 6_000_000, `${bytes} bytes`);
+  assert.ok(bytes[0] + bytes[1] <= 7_000_000, `${bytes} bytes`);
 });
 
 test('the addon needs only functions of a stable version of Node-API', () => {

@@ -23,7 +23,8 @@ class HostileClassesTest < OneFlowTest
     Profile: OneFlow.profile { nil }, TensorFile: FILE,
     HookHandle: OneFlow.ones([2], requires_grad: true).register_hook { |grad| grad },
     Stream: OneFlow.default_stream, Event: OneFlow::Event.new("accel:0"),
-    Rule: OneFlow::Graph.rule(->(x) { x + 0 }, ->(x) { x }, [TENSOR])
+    Rule: OneFlow::Graph.rule(->(x) { x + 0 }, ->(x) { x }, [TENSOR]), Group: OneFlow::Comm::Group.new([0]),
+    Work: OneFlow::Comm.all_reduce_async(TENSOR)
   }.freeze
   # An object of each other class, whose constructor needs no argument.
   OTHERS = (MADE - GIVEN.keys.map(&:to_s)).to_h { |name| [name.to_sym, OneFlow.const_get(name).new] }
