@@ -48,7 +48,7 @@ def literals(type_: Type) -> st.SearchStrategy[Literal]:
         plain = st.just(type_.base.only)
     elif type_.base is base_types.BOOL:
         plain = st.booleans()
-    elif type_.base is base_types.STR:
+    elif type_.base in (base_types.STR, base_types.GROUP):
         plain = st.text(st.characters(codec="utf-8", exclude_categories=("C", "Z")), max_size=5)
     elif type_.base in (base_types.DTYPE, base_types.DEVICE):
         plain = st.sampled_from(["float32", "int64", "bool"])

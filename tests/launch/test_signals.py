@@ -41,6 +41,14 @@ def ready_then(command: str, before: str = "true") -> list[str]:
     return ["sh", "-c", f"{before}; touch ready-$ONEFLOW_RANK; {command}"]
 
 
+def name_of(process: int) -> str:
+    """Returns the name of the program that a process runs; "" if it has ended."""
+    try:
+        return Path(f"/proc/{process}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
 def state(process: int) -> str:
     return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
 
@@ -102,7 +110,7 @@ def test_an_interrupted_job_is_not_started_again(launcher: Launcher) -> None:
 
 def test_a_job_stops_and_continues(launcher: Launcher) -> None:
     with started(launcher, *ready_then("exec sleep 100")) as process:
-        ranks = [pid for pid in launcher.processes() if Path(f"/proc/{pid}/comm").read_text() == "sleep\n"]
+        ranks = [pid for pid in launcher.processes() if name_of(pid) == "sleep"]
         assert len(ranks) == 2
         process.send_signal(signal.SIGTSTP)
         wait_until(lambda: [state(pid) for pid in (process.pid, *ranks)] == ["T"] * 3)
