@@ -49,6 +49,10 @@ def name_of(process: int) -> str:
         return ""
 
 
+def sleepers(launcher: Launcher) -> list[int]:
+    return [pid for pid in launcher.processes() if name_of(pid) == "sleep"]
+
+
 def state(process: int) -> str:
     return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
 
@@ -110,8 +114,8 @@ def test_an_interrupted_job_is_not_started_again(launcher: Launcher) -> None:
 
 def test_a_job_stops_and_continues(launcher: Launcher) -> None:
     with started(launcher, *ready_then("exec sleep 100")) as process:
-        ranks = [pid for pid in launcher.processes() if name_of(pid) == "sleep"]
-        assert len(ranks) == 2
+        wait_until(lambda: len(sleepers(launcher)) == 2)
+        ranks = sleepers(launcher)
         process.send_signal(signal.SIGTSTP)
         wait_until(lambda: [state(pid) for pid in (process.pid, *ranks)] == ["T"] * 3)
         process.send_signal(signal.SIGCONT)
