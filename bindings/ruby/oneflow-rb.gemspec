@@ -21,7 +21,7 @@ Gem::Specification.new do |spec|
                          "changelog_uri" => "#{address}/blob/v#{spec.version}/CHANGELOG.md")
   end
 
-  folders = "{cmake,doc,exe,ext,include,lib,runtime,sig}/**/*"
+  folders = "{cmake,commnet,doc,exe,ext,include,lib,runtime,sig}/**/*"
   patterns = ["*.md", ".yardopts", "LICENSE", "VERSION", "CMakeLists.txt", folders]
   files = Dir.glob(patterns, base: __dir__).select { |file| File.file?(File.join(__dir__, file)) }.sort
   spec.files = files

@@ -10,8 +10,11 @@ from tempfile import TemporaryDirectory
 
 from packager.project import HERE, ROOT, Payload, Project
 
-# The sources of the package besides this folder: the runtime and its build files.
-PARTS = ("CHANGELOG.md", "CMakeLists.txt", "cmake", "runtime", "bindings/python")
+# The sources of the package besides this folder: the runtime, its build files, and the communication library.
+PARTS = (
+    "CHANGELOG.md", "CMakeLists.txt", "cmake", "runtime", "bindings/python",
+    "commnet/CMakeLists.txt", "commnet/LICENSE", "commnet/cmake", "commnet/include", "commnet/src",
+)  # fmt: skip
 # Folders and pages that no build of the package reads. Plugins, which have a device.mk, are packages of their own.
 UNUSED = {"tests", "packager", "__pycache__", "README.md"}
 
