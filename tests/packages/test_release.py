@@ -36,8 +36,9 @@ def test_all_parts_of_the_payload_are_recognised() -> None:
     """A file that no entry of third_party.yaml covers may contain software that no notice names."""
     libraries = [path for path in (REPOSITORY / "build/payload").rglob("*") if path.suffix in {".so", ".node", ".0"}]
     assert libraries
-    # These libraries, of code of their own and protozero, are always beside liboneflow.
-    beside = {"liboneflow_draw.so", "liboneflow_onnx.so"}
+    # These libraries, of code of their own, protozero and libsodium, are always beside liboneflow.
+    communicators = {f"liboneflow_communicator_{name}.so" for name in ("commnet", "mpich", "openmpi")}
+    beside = {"liboneflow_draw.so", "liboneflow_onnx.so", *communicators}
     assert beside <= {path.name for path in libraries}
     assert [path.name for path in libraries if not inside([path.name]) and path.name not in beside] == []
 
