@@ -143,6 +143,7 @@ class CommNet {
     CommNet& owner;
     uint32_t rank;
     bool is_connected = false;  // has got a message
+    bool is_lost = false;
   };
   // Memory that other ranks of this host map.
   struct Staged {
@@ -241,8 +242,7 @@ class CommNet {
 
   void lose(uint32_t rank, const char* text) {
     ++done_;
-    if (is_closing_ || lost_.contains(rank)) return;
-    lost_.emplace(rank, true);
+    if (is_closing_ || std::exchange(senders_[rank]->is_lost, true)) return;
     for (auto each = transfers_.begin(); each != transfers_.end();) {
       Transfer& transfer = *each++;
       if (transfer.rank == rank && transfer.memory != nullptr) end(transfer, OF_COMMUNICATION_ERROR, text);
@@ -290,7 +290,6 @@ class CommNet {
   std::vector<cn_peer*> peers_;  // by rank
   std::unordered_map<cn_peer*, Sender> ranks_;
   std::vector<Sender*> senders_;  // by rank
-  std::unordered_map<uint32_t, bool> lost_;
   std::list<Transfer> transfers_;
   std::vector<Staged> spare_;  // which no rank reads
   size_t staged_count_ = 0;

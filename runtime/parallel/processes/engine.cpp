@@ -479,8 +479,7 @@ void Engine::deliver(Operation& operation, Message message) {
 
 // Tells all ranks what this one calls, as another one calls something else.
 void Engine::dispute(Operation& operation) {
-  operation.is_disputed = true;
-  if (std::exchange(operation.has_told, true)) return;
+  if (std::exchange(operation.is_disputed, true)) return;
   operation.deadline = std::min(operation.deadline, Clock::now() + kDisputeTime);
   tell(operation, MessageKind::kDispute, operation.described.text());
 }

@@ -41,21 +41,23 @@ bool is_set(const char* name) {
   return value != nullptr && *value != '\0';
 }
 
-// Returns the number that a variable begins with. Slurm writes "4(x2)" for 4 on each of two hosts.
-uint32_t number(const char* name) {
-  const std::string text = variable(name);
-  uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || (*end != '\0' && *end != '('))
-    fail(OF_INVALID_ARGUMENT, "%s must be a number, got '%s'", name, printable(text).c_str());
-  return value;
-}
+// Returns the number of a launcher's variable. Slurm writes "4(x2)" for 4 on each of two hosts.
+uint32_t number(const char* name) { return number_in(name, '('); }
 
 }  // namespace
 
 std::string variable(const char* name) {
   const char* const value = std::getenv(name);
   return value ? value : "";
+}
+
+uint32_t number_in(const char* name, char end) {
+  const std::string text = variable(name);
+  uint32_t value = 0;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || (*rest != '\0' && *rest != end))
+    fail(OF_INVALID_ARGUMENT, "%s must be a number, got '%s'", name, printable(text).c_str());
+  return value;
 }
 
 std::optional<Membership> membership_of_environment() {

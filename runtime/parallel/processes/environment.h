@@ -25,6 +25,9 @@ std::optional<Membership> membership_of_environment();
 
 // Returns a variable; "" if it is not set.
 std::string variable(const char* name);
+// Returns the number that a variable is, or that it begins with if `end` follows. Throws InvalidArgument for another
+// text.
+uint32_t number_in(const char* variable, char end = '\0');
 
 }  // namespace oneflow::processes
 

@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 
@@ -114,15 +113,6 @@ void meet_on_host(Membership& membership, const std::string& host, uint32_t port
          "processes on several hosts need a secret: set ONEFLOW_SECRET to the same text for all of them");
   membership.meeting = "tcp://" + host + ":" + std::to_string(port);
   if (membership.listen.empty()) membership.listen = address_towards(host);
-}
-
-uint32_t number_in(const char* name) {
-  const std::string text = variable(name);
-  uint32_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || *end != '\0')
-    fail(OF_INVALID_ARGUMENT, "%s must be a number, got '%s'", name, text.c_str());
-  return value;
 }
 
 }  // namespace

@@ -76,8 +76,7 @@ class Operation final : public RefCounted<Operation> {
   Clock::time_point deadline = Clock::time_point::max();
   std::optional<Error> failure;
   std::vector<Message> inbox;
-  // Calls that its rank disputes, and whether this rank has told its own.
-  bool is_disputed = false, has_told = false;
+  bool is_disputed = false;  // whether another rank calls something else, and this one has told what it calls
   // Called once when it is done, by the thread that works.
   std::function<void()> on_done;
 

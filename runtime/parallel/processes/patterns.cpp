@@ -125,7 +125,13 @@ struct Plan {
   uint64_t lane;  // the operations that it follows; see Operation
 };
 
-// Begins what plan() returns, and waits for its result, unless the call only begins it or has begun it before.
+// Returns the plan of a collective of the group, whose ranks may differ in a dimension of the tensor; -1: in none.
+template <class Body>
+Plan plan_of(const Context& context, int free_dim, Body body) {
+  return {Described(context.call, free_dim), std::move(body), context.group, context.group.id()};
+}
+
+// Begins what make_plan() returns, and waits for its result, unless the call only begins it or has begun it before.
 template <class MakePlan>
 void perform(Call& call, const Context& context, MakePlan&& make_plan) {
   note_other_work();  // a session cannot replay it
@@ -267,10 +273,6 @@ Task run_all_to_all(Operation& operation, const char* caller, Split split, int j
   co_await exchange(operation, caller, parts, parts[operation.position()]->sizes(), join_dim, result);
 }
 
-Task run_broadcast(Operation& operation, uint32_t root, TensorRef tensor) {
-  co_await broadcast_by_tree(operation, root, tensor);
-}
-
 Task run_reduce(Operation& operation, uint32_t root, TensorRef input, TensorRef output, MergeOperators operators) {
   const uint32_t own = operation.position(), size = operation.size();
   const TensorRef merged = own == root ? output : allocate_on_host(output->sizes(), output->dtype());
@@ -359,12 +361,10 @@ void all_reduce(Call& call) {
   perform(call, context, [&] {
     const TensorRef input = on_host(context, context.input());
     const TensorRef output = allocate_on_host(input->sizes(), input->dtype());
-    return Plan{Described(call, -1),
-                [=](Operation& operation, TensorRef& result) {
-                  result = output;
-                  return run_all_reduce(operation, input, output, operators);
-                },
-                context.group, context.group.id()};
+    return plan_of(context, -1, [=](Operation& operation, TensorRef& result) {
+      result = output;
+      return run_all_reduce(operation, input, output, operators);
+    });
   });
 }
 
@@ -374,11 +374,9 @@ void reduce_scatter(Call& call) {
   const Split split(context, "dim");
   if (call.infer_only) return infer(call, resized(context.input(), split.dim, split.own_size(context)));
   perform(call, context, [&] {
-    return Plan{Described(call, -1),
-                [=, caller = call.name](Operation& operation, TensorRef& result) {
-                  return run_reduce_scatter(operation, caller, split, operators, result);
-                },
-                context.group, context.group.id()};
+    return plan_of(context, -1, [=, caller = call.name](Operation& operation, TensorRef& result) {
+      return run_reduce_scatter(operation, caller, split, operators, result);
+    });
   });
 }
 
@@ -390,11 +388,9 @@ void all_gather(Call& call) {
   if (call.infer_only) return infer(call, resized(input, dim, total));
   perform(call, context, [&] {
     const TensorRef tensor = on_host(context, input);
-    return Plan{Described(call, dim),
-                [=, caller = call.name](Operation& operation, TensorRef& result) {
-                  return run_all_gather(operation, caller, tensor, dim, result);
-                },
-                context.group, context.group.id()};
+    return plan_of(context, dim, [=, caller = call.name](Operation& operation, TensorRef& result) {
+      return run_all_gather(operation, caller, tensor, dim, result);
+    });
   });
 }
 
@@ -410,11 +406,9 @@ void all_to_all(Call& call) {
     return infer(call, sizes);
   }
   perform(call, context, [&] {
-    return Plan{Described(call, join),
-                [=, caller = call.name](Operation& operation, TensorRef& result) {
-                  return run_all_to_all(operation, caller, split, join, result);
-                },
-                context.group, context.group.id()};
+    return plan_of(context, join, [=, caller = call.name](Operation& operation, TensorRef& result) {
+      return run_all_to_all(operation, caller, split, join, result);
+    });
   });
 }
 
@@ -426,12 +420,10 @@ void broadcast(Call& call) {
     // The elements of the other ranks' tensors are not used.
     const TensorRef tensor = context.own == root ? copied_to_host(context, context.input())
                                                  : allocate_on_host(context.input().sizes(), context.input().dtype());
-    return Plan{Described(call, -1),
-                [=](Operation& operation, TensorRef& result) {
-                  result = tensor;
-                  return run_broadcast(operation, root, tensor);
-                },
-                context.group, context.group.id()};
+    return plan_of(context, -1, [=](Operation& operation, TensorRef& result) {
+      result = tensor;
+      return broadcast_by_tree(operation, root, tensor);
+    });
   });
 }
 
@@ -444,12 +436,10 @@ void reduce(Call& call) {
     const TensorRef input = on_host(context, context.input());
     const TensorRef output = allocate_on_host(input->sizes(), input->dtype());
     if (context.own != root) fill_bytes(kHost, output->mutable_data(), 0, static_cast<uint64_t>(output->bytes()));
-    return Plan{Described(call, -1),
-                [=](Operation& operation, TensorRef& result) {
-                  result = output;
-                  return run_reduce(operation, root, input, output, operators);
-                },
-                context.group, context.group.id()};
+    return plan_of(context, -1, [=](Operation& operation, TensorRef& result) {
+      result = output;
+      return run_reduce(operation, root, input, output, operators);
+    });
   });
 }
 
@@ -462,11 +452,9 @@ void gather(Call& call) {
   if (call.infer_only) return infer(call, resized(input, dim, total));
   perform(call, context, [&] {
     const TensorRef tensor = on_host(context, input);
-    return Plan{Described(call, dim),
-                [=, caller = call.name](Operation& operation, TensorRef& result) {
-                  return run_gather(operation, caller, root, tensor, dim, result);
-                },
-                context.group, context.group.id()};
+    return plan_of(context, dim, [=, caller = call.name](Operation& operation, TensorRef& result) {
+      return run_gather(operation, caller, root, tensor, dim, result);
+    });
   });
 }
 
@@ -476,11 +464,9 @@ void scatter(Call& call) {
   const Split split(context, "dim");
   if (call.infer_only) return infer(call, resized(context.input(), split.dim, split.own_size(context)));
   perform(call, context, [&] {
-    return Plan{Described(call, -1),
-                [=, caller = call.name](Operation& operation, TensorRef& result) {
-                  return run_scatter(operation, caller, root, split, result);
-                },
-                context.group, context.group.id()};
+    return plan_of(context, -1, [=, caller = call.name](Operation& operation, TensorRef& result) {
+      return run_scatter(operation, caller, root, split, result);
+    });
   });
 }
 
