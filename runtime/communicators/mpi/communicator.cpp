@@ -16,7 +16,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Lock = std::lock_guard<std::recursive_mutex>;
 
-// The tag of messages. Those of offered bytes follow.
+// The tag of messages. Offers use the tags after it.
 constexpr int kMessageTag = 0;
 // MPI counts bytes by an int.
 constexpr size_t kMostBytes = size_t{1} << 30;

@@ -43,7 +43,7 @@ class Communicator {
   enum class Kind : int32_t {
     kMessage,   // bytes follow
     kWanted,    // the bytes of `offer` are to be sent under `tag`
-    kNone,      // there is no such offer: nothing is sent under `tag`
+    kNone,      // the offer was withdrawn: nothing is sent with `tag`
     kTaken,     // the bytes of `offer` have come
     kFarewell,  // the last message: the sender leaves the job, or knows that the receiver does
   };

@@ -41,8 +41,8 @@ constexpr Clock::duration kDisputeTime = std::chrono::seconds(5);
 
 constexpr const char* kLeft = "the job was left";
 
-// The text of the last failure of a communicator, which one thread at a time calls. It is no object that is destroyed:
-// a job is left at exit.
+// The text of the last failure of a communicator. Only one thread at a time calls it. An array, because a job may be
+// left at exit, after objects were destroyed.
 char communicator_error[1024];
 
 void check(of_status status) {
