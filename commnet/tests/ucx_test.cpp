@@ -1,6 +1,7 @@
 // Tests what is particular to the transport over UCX: processes that end, payloads under way, and when it is used.
 #include <arpa/inet.h>
 #include <dirent.h>
+#include <dlfcn.h>
 #include <netinet/in.h>
 #include <spawn.h>
 #include <sys/resource.h>
@@ -59,6 +60,17 @@ size_t resident_bytes() {
   file >> all >> resident;
   return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
+
+// Returns the first instructions of functions that UCX may replace.
+std::string instructions() {
+  std::string found;
+  for (const char* const name : {"mmap", "munmap", "mremap", "madvise", "brk", "sbrk", "shmat", "shmdt"})
+    found.append(static_cast<const char*>(dlsym(RTLD_DEFAULT, name)), 16);
+  return found;
+}
+
+// Before the first test.
+const std::string kInstructions = instructions();
 
 struct Introduction {
   char address[512];
@@ -381,6 +393,16 @@ TEST_F(Ucx, IsUsedOnlyWhereItIsNamed) {
   ASSERT_NE(peer, nullptr);
   EXPECT_STREQ(cn_peer_transport(peer), "ucx");
   cn_endpoint_close(endpoint);
+}
+
+TEST_F(Ucx, LeavesTheProcessAsItIs) {
+  struct sigaction before, after;
+  sigaction(SIGSEGV, nullptr, &before);
+  const EndpointHandle own = make_ucx("own");
+  sigaction(SIGSEGV, nullptr, &after);
+  EXPECT_EQ(before.sa_handler, after.sa_handler);
+  EXPECT_EQ(kInstructions, instructions());
+  EXPECT_EQ(std::getenv("UCX_MEM_EVENTS"), nullptr);
 }
 
 TEST_F(Ucx, BadUrlsAreRefused) {

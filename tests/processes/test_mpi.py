@@ -102,6 +102,16 @@ def test_each_language_gets_the_bits_of_commnet(mpi: Mpi, expected: list[str], l
     assert results(tmp_path, len(expected), mpi.name) == expected
 
 
+def test_the_code_of_the_c_library_stays_as_it_is(mpi: Mpi) -> None:
+    """UCX, over which an MPI may send, replaces instructions and moves the heap under threads that allocate memory."""
+    assert run(mpi, 2, sys.executable, HERE / "code_of_libc.py") == "changed: []\n"
+
+
+def test_webassembly_still_finds_what_is_out_of_bounds(mpi: Mpi) -> None:
+    """V8 finds it by a signal, which UCX takes unless it is told not to."""
+    assert run(mpi, 2, "node", HERE / "out_of_bounds.js") == "RuntimeError: memory access out of bounds\n"
+
+
 def test_a_rank_is_told_who_does_not_take_part_and_who_has_left(mpi: Mpi, tmp_path: Path) -> None:
     printed = run(mpi, 2, sys.executable, HERE / "departures.py", tmp_path).splitlines()
     assert printed == [

@@ -2,6 +2,8 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
+
 namespace oneflow::mpi {
 
 namespace {
@@ -19,8 +21,19 @@ constexpr int kVisibility = RTLD_LOCAL;
 #define ONEFLOW_MPI_HANDLE(handle, symbol) handle
 #endif
 
+// Sets how UCX, over which an MPI may send, treats the process. It reads the environment when it is loaded.
+void spare_the_process() {
+  constexpr int kKept = 0;  // what the user has set
+  // It would replace instructions of mmap, brk and the like, and move the end of the heap back and forth to see whether
+  // it hears of that, while other threads of the language allocate memory there.
+  setenv("UCX_MEM_EVENTS", "no", kKept);
+  // It would take the signals by which V8 finds what WebAssembly reads out of bounds.
+  setenv("UCX_ERROR_SIGNALS", "", kKept);
+}
+
 void* open_library(std::string* reason) {
   for (const int flags : {RTLD_NOLOAD, 0}) {
+    if (flags == 0) spare_the_process();
     for (const char* const name : kNames) {
       if (void* const found = dlopen(name, RTLD_NOW | kVisibility | flags)) return found;
       if (flags == 0) *reason += (reason->empty() ? "" : "; ") + std::string(dlerror());

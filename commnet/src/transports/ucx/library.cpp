@@ -2,8 +2,6 @@
 
 #include <dlfcn.h>
 
-#include <array>
-#include <csignal>
 #include <cstdlib>
 
 #include "core/status.h"
@@ -14,33 +12,35 @@ namespace {
 
 constexpr const char* kFile = "libucp.so.0";
 
-// Keeps the program's signal handlers: UCX sets its own ones when it is loaded.
-class KeptSignals {
+// A variable of the environment, set as long as this lives, unless the user has set it. UCX reads these when it is loaded.
+class Setting {
  public:
-  KeptSignals() {
-    for (size_t i = 0; i < kNumbers.size(); ++i) sigaction(kNumbers[i], nullptr, &actions_[i]);
+  Setting(const char* name, const char* value) : name_(name), is_ours_(!std::getenv(name)) {
+    if (is_ours_) setenv(name, value, 1);
   }
-  ~KeptSignals() {
-    for (size_t i = 0; i < kNumbers.size(); ++i) sigaction(kNumbers[i], &actions_[i], nullptr);
+  ~Setting() {
+    if (is_ours_) unsetenv(name_);
   }
-  KeptSignals(const KeptSignals&) = delete;
-  KeptSignals& operator=(const KeptSignals&) = delete;
+  Setting(const Setting&) = delete;
+  Setting& operator=(const Setting&) = delete;
 
  private:
-  static constexpr std::array kNumbers{SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-  std::array<struct sigaction, kNumbers.size()> actions_{};
+  const char* name_;
+  bool is_ours_;
 };
 
 void* open_file() {
   // A program that uses UCX itself has set it up as it wants.
   if (void* const loaded = dlopen(kFile, RTLD_NOW | RTLD_NOLOAD)) return loaded;
-  const KeptSignals signals;
+  // It would replace the program's signal handlers.
+  const Setting signals("UCX_ERROR_SIGNALS", "");
+  // It would replace instructions of mmap, brk and the like, and move the end of the heap back and forth to see whether
+  // it hears of that, while other threads allocate memory there.
+  const Setting events("UCX_MEM_EVENTS", "no");
+  // Its messages would go to the standard output. What matters becomes the text of an error.
+  const Setting messages("UCX_LOG_LEVEL", "fatal");
   void* const file = dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
   if (!file) fail(CN_UNSUPPORTED, "UCX is not installed: %s", dlerror());
-  // Its messages would go to the standard output. What matters becomes the text of an error.
-  using SetOption = ucs_status_t (*)(const char*, const char*);
-  const auto set = reinterpret_cast<SetOption>(dlsym(file, "ucs_global_opts_set_value"));
-  if (set && !std::getenv("UCX_LOG_LEVEL")) set("LOG_LEVEL", "fatal");
   return file;
 }
 
