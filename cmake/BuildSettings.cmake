@@ -54,4 +54,10 @@ if(ONEFLOW_SANITIZE)
 else()
   # For sources without loops over elements, which small code serves best.
   set(small_code "$<$<CONFIG:Release>:-Os>")
+  # GCC would copy memory by an instruction that is much slower than memcpy at times.
+  include(CheckCXXCompilerFlag)
+  check_cxx_compiler_flag(-mstringop-strategy=libcall ONEFLOW_HAS_STRINGOP_STRATEGY)
+  if(ONEFLOW_HAS_STRINGOP_STRATEGY)
+    list(APPEND small_code -mstringop-strategy=libcall)
+  endif()
 endif()

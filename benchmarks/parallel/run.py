@@ -142,11 +142,12 @@ class Job(Measurement):
 
 @dataclass(frozen=True)
 class Mpi(Measurement):
-    """measure.c with an MPI."""
+    """measure.c with an MPI, or with oneflow over it."""
 
     name: str
     plans: tuple[str, ...]
     count: int = 2
+    program: str = ""  # default: that of the MPI
 
     def run(self) -> Values:
         if not (PROGRAMS / self.name).exists():
@@ -157,7 +158,7 @@ class Mpi(Measurement):
             "mpich": "",
         }[self.name]
         command = [f"mpirun.{self.name}", *options.split(), "-n", str(self.count)]
-        return output_of([([*command, str(PROGRAMS / self.name), *self.plans], {})])
+        return output_of([([*command, str(PROGRAMS / (self.program or self.name)), *self.plans], {})])
 
 
 @dataclass(frozen=True)
@@ -286,6 +287,20 @@ class Speed(Row):
 
 
 @dataclass(frozen=True)
+class Added(Row):
+    """How many microseconds oneflow takes more than the other for a call."""
+
+    plan: str = ""
+
+    def number(self, best: Best) -> float:
+        ours, other = (best.values[each][self.plan] for each in self.measurements)
+        return ours - other
+
+    def detail(self, best: Best) -> str:
+        return next((best.reasons[each] for each in self.measurements if each in best.reasons), "")
+
+
+@dataclass(frozen=True)
 class Number(Row):
     """A number of one measurement."""
 
@@ -354,6 +369,19 @@ def rows_against_mpi() -> Iterator[Row]:
     for each in plans:
         what = f"{each.partition(':')[0]} of 1 MiB, 4 processes, against MPI that yields, from C"
         yield Speed(what, four, 0.8, 1.2, plans=(each,), names=names)
+
+
+def rows_over_mpi() -> Iterator[Row]:
+    plans = tuple(plan(each, size) for each in COLLECTIVES for size in (8, *LARGE))
+    for name in ("openmpi", "mpich"):
+        both = (Mpi(name, plans, program="oneflow"), Mpi(name, plans))
+        for collective in COLLECTIVES:
+            own = plan(collective, 8)
+            what = f"{collective} of 8 B over {name}, beyond {name} itself"
+            yield Added(what, both, 1.5, unit="us", more_is_better=False, plan=own)
+            what = f"{collective}, {', '.join(map(size_text, LARGE))}, over {name}, against {name} itself"
+            large = tuple(plan(collective, size) for size in LARGE)
+            yield Speed(what, both, 0.95, plans=large, names=(name,))
 
 
 def other_rows(before: Path | None) -> Iterator[Row]:
@@ -436,7 +464,12 @@ def main() -> int:
     compile_programs()
     rows = [
         row
-        for row in (*rows_against_gloo(), *rows_against_mpi(), *other_rows(options.before))
+        for row in (
+            *rows_against_gloo(),
+            *rows_against_mpi(),
+            *rows_over_mpi(),
+            *other_rows(options.before),
+        )
         if options.only in row.what
     ]
     measurements = list(dict.fromkeys(each for row in rows for each in row.measurements))

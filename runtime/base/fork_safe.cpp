@@ -30,18 +30,21 @@ void unlock_all() {
 
 thread_local constinit Ongoing* innermost = nullptr;  // the last mark of this thread
 
+constinit uint64_t process = 1;
+
 }  // namespace
 
-uint64_t Ongoing::current_process_ = 1;
+uint64_t current_process() noexcept { return process; }
+
 const int Ongoing::fork_handler_ = pthread_atfork(nullptr, nullptr, go_on_in_child);
 
 void Ongoing::go_on_in_child() noexcept {
-  ++current_process_;
-  for (Ongoing* each = innermost; each; each = each->outer_) each->process_ = current_process_;
+  ++process;
+  for (Ongoing* each = innermost; each; each = each->outer_) each->process_ = process;
 }
 
 void Ongoing::set() noexcept {
-  process_ = current_process_;
+  process_ = process;
   outer_ = std::exchange(innermost, this);
 }
 

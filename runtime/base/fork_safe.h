@@ -87,6 +87,9 @@ class ForkSafe : public Mutex {
   ForkedMutex own_;
 };
 
+// Returns 1 + the number of forks that led to this process: it tells a forked child from its parent without a system call.
+uint64_t current_process() noexcept;
+
 // A mark of work that a thread does, for which others wait. In a forked child, it is only set if the thread that forked
 // has set it: no other work goes on there. A thread that sets several marks clears the last one first. The caller
 // guards each mark with a mutex.
@@ -96,7 +99,7 @@ class Ongoing {
   Ongoing(const Ongoing&) = delete;
   Ongoing& operator=(const Ongoing&) = delete;
 
-  bool is_set() const { return process_ == current_process_; }
+  bool is_set() const { return process_ == current_process(); }
   void set() noexcept;
   void clear() noexcept;
   // Returns whether the calling thread has set a mark.
@@ -105,7 +108,6 @@ class Ongoing {
  private:
   static void go_on_in_child() noexcept;
   static const int fork_handler_;
-  static uint64_t current_process_;  // 1 + the forks that led to this process
 
   uint64_t process_ = 0;      // in which the work goes on; 0: none
   Ongoing* outer_ = nullptr;  // the mark that the same thread has set before

@@ -22,8 +22,8 @@ constexpr uint32_t kBusyPoll = 60;
 constexpr unsigned kLooks = 64;
 // Offers of at most so many bytes to ranks of this host are copied to memory that those ranks have mapped: they read it
 // without a system call, and need not ask how it is reached, as that of a new offer. There are at most so many such
-// blocks.
-constexpr size_t kStagedBytes = 256 << 10, kMostStaged = 16;
+// blocks, and so many bytes in them: what is too large for caches is better copied once.
+constexpr size_t kStagedBytes = 1 << 20, kMostStaged = 16, kMostStagedBytes = 1 << 20;
 // The sizes from which on offers are faster than messages, to ranks of this host and of other ones.
 constexpr size_t kOfferFromHere = 16 << 10, kOfferFromElsewhere = 256 << 10;
 
@@ -150,6 +150,7 @@ class CommNet {
     cn_memory* memory = nullptr;
     void* data = nullptr;
     cn_token token{};
+    size_t size = 0;  // of the bytes in it
   };
   // An offer whose memory another rank reads, or a fetch.
   struct Transfer {
@@ -168,8 +169,10 @@ class CommNet {
 
   // Copies the bytes of an offer. Returns whether there was room for them.
   bool stage(Transfer& transfer, const void* data, size_t size) {
-    if (spare_.empty() && !allocate_spare()) return false;
+    if (staged_bytes_ + size > kMostStagedBytes || (spare_.empty() && !allocate_spare())) return false;
     transfer.staged = spare_.back();
+    transfer.staged.size = size;
+    staged_bytes_ += size;
     spare_.pop_back();
     std::memcpy(transfer.staged.data, data, size);
     transfer.memory = transfer.staged.memory;
@@ -194,6 +197,7 @@ class CommNet {
   Transfer& add(uint32_t rank, void* user) { return transfers_.emplace_back(Transfer{*this, user, rank}); }
 
   void remove(Transfer& transfer) {
+    staged_bytes_ -= transfer.staged.size;
     if (transfer.staged.memory != nullptr) --staged_count_;
     cn_memory_release(transfer.memory);
     cn_operation_release(transfer.operation);
@@ -278,6 +282,7 @@ class CommNet {
       if (each.memory == nullptr || std::memcmp(each.token.bytes, cn_message_data(message), CN_TOKEN_SIZE) != 0)
         continue;
       if (each.staged.memory != nullptr) {
+        self.staged_bytes_ -= std::exchange(each.staged.size, 0);
         self.spare_.push_back(std::exchange(each.staged, {}));
         each.memory = nullptr;
       }
@@ -292,7 +297,7 @@ class CommNet {
   std::vector<Sender*> senders_;  // by rank
   std::list<Transfer> transfers_;
   std::vector<Staged> spare_;  // which no rank reads
-  size_t staged_count_ = 0;
+  size_t staged_count_ = 0, staged_bytes_ = 0;
   uint64_t done_ = 0;  // counts what progress has brought
   unsigned looks_ = 0;
   bool is_closing_ = false;

@@ -1,7 +1,5 @@
 #include "parallel/processes/job.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -24,8 +22,8 @@ ForkSafe<std::mutex> mutex(LockLevel::kJobs);
 // Guarded by `mutex`. Never destroyed: in a forked child, the threads of the engine do not exist.
 struct State {
   std::shared_ptr<Job> job;
-  pid_t process = 0;  // which has joined it
-  pid_t joining = 0;  // of which a thread joins one
+  uint64_t process = 0;  // which has joined it
+  Ongoing joining;
   bool was_left = false;
 };
 State& state() {
@@ -62,7 +60,7 @@ void share_processors(const Membership& membership) {
 }
 
 void check_process(const State& found) {
-  if (found.job && found.process != getpid())
+  if (found.job && found.process != current_process())
     fail(OF_COMMUNICATION_ERROR,
          "this process was forked from rank %u of a job, and takes no part in it: fork before the job is joined, or "
          "start processes with spawn()",
@@ -74,7 +72,7 @@ using Lock = std::unique_lock<ForkSafe<std::mutex>>;
 // Waits while another thread joins a job.
 void wait_for_joining(Lock& lock) {
   constexpr auto kNap = std::chrono::milliseconds(1);
-  while (state().joining == getpid()) {
+  while (state().joining.is_set()) {
     lock.unlock();
     throw_if_interrupted();
     std::this_thread::sleep_for(kNap);
@@ -85,7 +83,7 @@ void wait_for_joining(Lock& lock) {
 // Joins a job. The lock is released meanwhile, because it may take long, and communicators may fork.
 void set_job(Lock& lock, const Membership& membership, Clock::duration timeout) {
   State& found = state();
-  found.joining = getpid();
+  found.joining.set();
   lock.unlock();
   std::shared_ptr<Job> job;
   std::exception_ptr failure;
@@ -95,10 +93,10 @@ void set_job(Lock& lock, const Membership& membership, Clock::duration timeout) 
     failure = std::current_exception();
   }
   lock.lock();
-  found.joining = 0;
+  found.joining.clear();
   if (failure) std::rethrow_exception(failure);
   found.job = std::move(job);
-  found.process = getpid();
+  found.process = current_process();
   found.was_left = false;
   static const bool registered = std::atexit(leave_at_exit) == 0;
   (void)registered;
@@ -145,7 +143,7 @@ void Job::leave() {
   {
     const std::lock_guard lock(mutex);
     State& found = state();
-    if (!found.job || found.process != getpid()) return;
+    if (!found.job || found.process != current_process()) return;
     job = std::move(found.job);
     found.was_left = true;
   }
@@ -154,7 +152,7 @@ void Job::leave() {
 
 bool Job::is_joined() {
   const std::lock_guard lock(mutex);
-  return state().job && state().process == getpid();
+  return state().job && state().process == current_process();
 }
 
 const Group& Job::group(std::string_view text) const {
