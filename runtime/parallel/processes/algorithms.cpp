@@ -1,6 +1,7 @@
 #include "parallel/processes/algorithms.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "device/device.h"
 #include "dispatch/dispatch.h"
@@ -16,6 +17,9 @@ using collective::flat;
 using collective::Job;
 using collective::MergeOperators;
 
+// So many ranks send to each other at once. More of them pass on what they have got, in a number of steps that grows with
+// its logarithm.
+constexpr uint32_t kDirectRanks = 8;
 // The size of the pieces of which parts are sent: a rank merges one while others are under way.
 constexpr int64_t kPieceBytes = 1 << 20;
 // The most memory for the pieces that a rank receives at a time.
@@ -90,9 +94,47 @@ Task exchange_and_merge(Operation& operation, const Tensors& parts, const Tensor
   co_await operation.sent();
 }
 
+Task gather_by_doubling(Operation& operation, const TensorRef& own, const std::vector<int64_t>& counts,
+                        TensorRef& gathered) {
+  const uint32_t size = operation.size(), position = operation.position();
+  // Begins with the own vector, after which come those of the next ranks: in each step twice as many.
+  std::vector<int64_t> starts{0};
+  for (uint32_t i = 0; i < size; ++i) starts.push_back(starts.back() + counts[(position + i) % size]);
+  const TensorRef held = Tensor::allocate(Shape{starts.back()}, own->dtype(), kHost);
+  const auto bytes = [&](int64_t count) { return static_cast<size_t>(count * own->element_bytes()); };
+  const auto copy = [&](const TensorRef& target, int64_t to, const TensorRef& source, int64_t from, int64_t count) {
+    if (count > 0)
+      std::memcpy(static_cast<std::byte*>(target->mutable_data()) + bytes(to),
+                  static_cast<const std::byte*>(source->data()) + bytes(from), bytes(count));
+  };
+  copy(held, 0, own, 0, own->count());
+  for (uint32_t distance = 1; distance < size; distance *= 2) {
+    const uint32_t added = std::min(distance, size - distance);
+    send_part(operation, (position + size - distance) % size, *flat(*held, {0, starts[added]}));
+    const Message message = co_await operation.receive((position + distance) % size);
+    const TensorRef part = flat(*held, {starts[distance], starts[distance + added] - starts[distance]});
+    operation.take(message, *held, part->mutable_data(), bytes(part->count()));
+    co_await operation.fetched();
+  }
+  co_await operation.sent();
+  gathered = Tensor::allocate(held->sizes(), own->dtype(), kHost);
+  const int64_t behind = starts[size - position], before = held->count() - behind;
+  copy(gathered, 0, held, behind, before);
+  copy(gathered, before, held, 0, behind);
+}
+
 Task merge_of_all(Operation& operation, const TensorRef& input, const TensorRef& target,
                   const MergeOperators& operators) {
   const uint32_t size = operation.size(), own = operation.position();
+  if (size > kDirectRanks) {
+    const int64_t count = input->count();
+    TensorRef gathered;
+    co_await gather_by_doubling(operation, input, std::vector<int64_t>(size, count), gathered);
+    std::vector<Received> all(size);
+    for (uint32_t from = 0; from < size; ++from) all[from].vector = flat(*gathered, {from * count, count});
+    merge(operators, all, target);
+    co_return;
+  }
   for (uint32_t step = 1; step < size; ++step) send_part(operation, (own + step) % size, *input);
   std::vector<Received> received(size);
   for (uint32_t from = 0; from < size; ++from) {
@@ -150,6 +192,14 @@ Task exchange(Operation& operation, const char* caller, const Tensors& parts, co
 Task exchange_numbers(Operation& operation, int64_t own, std::vector<int64_t>& numbers) {
   const uint32_t size = operation.size();
   numbers.assign(size, own);
+  if (size > kDirectRanks) {
+    const TensorRef number = Tensor::allocate(Shape{1}, OF_INT64, kHost);
+    *static_cast<int64_t*>(number->mutable_data()) = own;
+    TensorRef gathered;
+    co_await gather_by_doubling(operation, number, std::vector<int64_t>(size, 1), gathered);
+    std::memcpy(numbers.data(), gathered->data(), static_cast<size_t>(gathered->bytes()));
+    co_return;
+  }
   for (uint32_t to = 0; to < size; ++to)
     if (to != operation.position()) operation.notify(to, own);
   for (uint32_t from = 0; from < size; ++from) {

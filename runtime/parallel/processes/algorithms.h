@@ -16,6 +16,12 @@ using Tensors = std::vector<TensorRef>;
 Task exchange_and_merge(Operation& operation, const Tensors& parts, const TensorRef& target,
                         const collective::MergeOperators& operators);
 
+// Gathers a vector of each rank, whose numbers of elements all ranks know, in the order of the positions. Each rank sends
+// and receives a number of messages that is the logarithm of that of the ranks, and all bytes several times in part: for
+// many ranks and small vectors.
+Task gather_by_doubling(Operation& operation, const TensorRef& own, const std::vector<int64_t>& counts,
+                        TensorRef& gathered);
+
 // Sends a whole tensor to all, and merges those of all into `target`.
 Task merge_of_all(Operation& operation, const TensorRef& input, const TensorRef& target,
                   const collective::MergeOperators& operators);
