@@ -1,6 +1,6 @@
 /* A rank of a short job, which checks the results of a few collectives. With the arguments FAULT RANK WHEN, a rank ends
- * early: "killed" after WHEN microseconds, wherever it is; "fails" or "leaves" after WHEN collectives, with the status 3
- * or 0. The others then end with the status 4, unless they are done. */
+ * early: "killed" after WHEN microseconds, wherever it is; "fails" or "leaves" after WHEN collectives, with the status
+ * 3 or 0. The others then end with the status 4, unless they are done. */
 #include <oneflow/operators.h>
 #include <oneflow/processes.h>
 #include <signal.h>

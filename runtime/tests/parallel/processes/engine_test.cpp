@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <numeric>
 #include <thread>
@@ -315,6 +316,80 @@ TEST(Engine, LeavesWhileItsThreadWorks) {
     });
     EXPECT_EQ(failures, std::vector<std::string>(2));
     EXPECT_EQ(ended, 2 * kCount);
+  }
+}
+
+// A communicator of rank 0 of two: rank 1 sends what the test says, and leaves after some messages to it.
+struct Script {
+  of_communicator_options options{};
+  std::deque<std::string> messages;  // of rank 1
+  int taken = 0;
+
+  void add(const Envelope& envelope, const void* data) {
+    std::string& bytes = messages.emplace_back(reinterpret_cast<const char*>(&envelope), sizeof envelope);
+    bytes.append(static_cast<const char*>(data), envelope.size);
+  }
+  bool bring() {
+    if (messages.empty()) return false;
+    const std::string bytes = std::move(messages.front());
+    messages.pop_front();
+    options.arrived(options.context, 1, bytes.data(), bytes.size());
+    return true;
+  }
+};
+Script script;
+
+constexpr of_communicator_table kScripted = {
+    .struct_size = sizeof(of_communicator_table),
+    .version = OF_COMMUNICATOR_VERSION,
+    .name = "scripted",
+    .message_limit = 1 << 20,
+    .open =
+        [](const of_communicator_options* options, void** self) {
+          script.options = *options;
+          *self = &script;
+          return OF_OK;
+        },
+    .close = [](void*) {},
+    .is_bound_to_thread = [](void*) { return true; },
+    .offer_from = [](void*, uint32_t) { return SIZE_MAX; },
+    .post =
+        [](void*, uint32_t, const void*, size_t) {
+          return script.taken-- > 0 ? OF_OK : script.options.fail(OF_COMMUNICATION_ERROR, "it has left");
+        },
+    .offer = nullptr,
+    .fetch = nullptr,
+    .withdraw = nullptr,
+    .progress = [](void*) { return script.bring(); },
+    .descriptor = [](void*) { return -1; },
+};
+
+// The answer cannot be sent: its error went through the communicator, which may not throw.
+TEST(Engine, CannotAnswerARankThatHasLeft) {
+  script = {};
+  script.taken = 2;  // the operands of both calls
+  of_communicator_options options{};
+  options.size = 2;
+  Engine engine(kScripted, options, kTimeout);
+  const Group& both = Group::of({0, 1});
+  const auto call_sum = [&] {
+    const TensorRef input = filled(1, 1), output = filled(1, 0);
+    const auto added = Ref<Operation>::adopt(
+        new Operation(engine, both, kLane, Described("sum"), [=](Operation& own) { return sum(own, input, output); }));
+    engine.submit(added);
+    engine.wait(*added);
+    return output;
+  };
+  const float value = 2;
+  script.add({kLane, Described("sum").hash(), 0, MessageKind::kData, 0, sizeof value}, &value);
+  EXPECT_TRUE(holds(call_sum(), 3));
+  const std::string text = "product()";
+  script.add({kLane, Described("product").hash(), 0, MessageKind::kDispute, 0, text.size()}, text.data());
+  try {
+    call_sum();
+    ADD_FAILURE() << "it has no error";
+  } catch (const Error& error) {
+    EXPECT_NE(error.text().find("out of step"), std::string::npos) << error.text();
   }
 }
 
