@@ -41,6 +41,12 @@ $(BUILD)/.packages: $(APT_LISTS) tools/install_packages.sh
 	@tools/install_packages.sh $(APT_LISTS)
 	@touch $@
 
+# A Slurm is installed for the long tests alone.
+$(BUILD)/.test-processes-long: tests/processes/long/apt.txt tools/install_packages.sh
+	@mkdir -p $(BUILD)
+	@tools/install_packages.sh tests/processes/long/apt.txt
+	@touch $@
+
 $(VENV)/.build: $(BUILD_REQUIREMENTS) | $(BUILD)/.packages
 	@test -x $(PYTHON) || python3 -m venv $(VENV)
 	@echo "Installing the generator's Python packages"
@@ -169,12 +175,12 @@ test: prepare-test ## Run all tests
 	@$(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs $(TEST_STEPS)
 
 .PHONY: test-long
-test-long: prepare-test $(VENV)/.models ## Run all conformance vectors on every device, in every front end and on arm64, models of packages, deployments, and more of each fuzzer
+test-long: prepare-test $(VENV)/.models $(BUILD)/.test-processes-long ## Run all conformance vectors on every device, in every front end and on arm64, models of packages, deployments, and more of each fuzzer
 	@ONEFLOW_VECTORS=all FUZZ_INPUTS=200000 $(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs \
-		test-deploy test-guides test-runtime test-sanitizers test-capi test-threads test-commnet-long \
+		test-deploy test-guides test-runtime test-sanitizers test-capi test-threads test-processes-long test-commnet-long \
 		$(addprefix test-,$(BINDINGS)) test-models test-arm64 test-fuzz test-fuzz-onnx
 
-.PHONY: test-codegen test-runtime test-capi test-sanitizers test-threads test-commnet test-commnet-long test-fuzz test-fuzz-onnx test-whole test-processes test-guides test-models test-deploy test-arm64
+.PHONY: test-codegen test-runtime test-capi test-sanitizers test-threads test-commnet test-commnet-long test-fuzz test-fuzz-onnx test-whole test-processes test-processes-long test-guides test-models test-deploy test-arm64
 $(TEST_STEPS): $(VENV)/.test
 test-capi $(addprefix test-,$(BINDINGS)): export ONEFLOW_DEVICE_PATH := $(TEST_DEVICES)
 # The conformance vectors that each front end replays: a sample, and its share of the random equations.
@@ -203,7 +209,9 @@ test-fuzz-onnx: # ONNX models, under the sanitizers; to load one takes ten times
 test-whole: # across languages: adding an operator, packages, einsum, documentation
 	@$(PYTHON) -m pytest tests/whole tests/einsum --ignore tests/whole/test_deploy.py
 test-processes: # jobs of several processes: the launcher, collectives in each language and in several, what goes wrong
-	@$(PYTHON) -m pytest -p no:cacheprovider tests/launch tests/processes
+	@$(PYTHON) -m pytest -p no:cacheprovider tests/launch tests/processes --ignore tests/processes/long
+test-processes-long: $(BUILD)/.test-processes-long # a thousand jobs, what disturbs collectives, networks that lose packets, Slurm
+	@$(PYTHON) -m pytest -p no:cacheprovider --verbose tests/processes/long
 test-arm64: vectors # the vectors in C, cross-compiled and on an emulated processor
 	@tools/arm64/test.sh
 test-guides: # what the guides add, compiled

@@ -148,7 +148,14 @@ Gradients OperatorNode::call_gradient(const Target& target, const Gradients& gra
   }
   OwnedResults results;
   const auto result_count = static_cast<size_t>(op.schema().result_count);
-  call(op, {arguments, count}, {results.values, result_count});
+  try {
+    call(op, {arguments, count}, {results.values, result_count});
+  } catch (const Error& error) {
+    // Other ranks take no part if they have recorded nothing, which the collective cannot know.
+    if (!op_.schema().between_processes || error.status() != OF_COMMUNICATION_ERROR) throw;
+    throw Error(error.status(),
+                error.text() + "; the operand of " + name_ + " must require a gradient on all ranks, or on none");
+  }
   Gradients found;
   if (!op.schema().gives_list) {
     for (size_t i = 0; i < result_count; ++i) found.push_back(results.take(i));

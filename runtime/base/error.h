@@ -48,7 +48,8 @@ bool last_error_is_complete() noexcept;
 // Sets the text of the calling thread's last failure, which is cut if it is too long. Returns `status`.
 of_status set_last_error(of_status status, const char* text) noexcept;
 
-// Sets the error text on behalf of a device hook; check() throws it once the hook returns. Returns `status`.
+// Sets the error text on behalf of a device hook or a communicator; check() throws it once that returns. Returns
+// `status`.
 of_status set_device_error(of_status status, const char* text) noexcept;
 
 // Returns that text; an empty string if there is none.
@@ -58,7 +59,7 @@ const char* device_error() noexcept;
 [[noreturn]] void fail_with_device_error(of_status status, bool is_complete = false);
 // Discards the text of set_device_error() for a failure that the runtime handles.
 void clear_device_error() noexcept;
-// Throws the failure of a device hook; does nothing for OF_OK.
+// Throws the failure of a device hook or a communicator; does nothing for OF_OK.
 inline void check(of_status status) {
   if (status != OF_OK) [[unlikely]]
     fail_with_device_error(status);

@@ -2,6 +2,8 @@
 #ifndef ONEFLOW_BASE_INTERRUPT_H_
 #define ONEFLOW_BASE_INTERRUPT_H_
 
+#include <utility>
+
 #include "base/error.h"
 
 namespace oneflow {
@@ -24,6 +26,18 @@ inline void throw_if_interrupted() {
   if (is_interrupted()) [[unlikely]]
     fail(OF_INTERRUPTED, "the work was interrupted");
 }
+
+// Keeps interrupts from ending the work of this thread, for as long as the object lives.
+class Uninterrupted {
+ public:
+  Uninterrupted() : before_(std::exchange(interrupt_check, {})) {}
+  Uninterrupted(const Uninterrupted&) = delete;
+  Uninterrupted& operator=(const Uninterrupted&) = delete;
+  ~Uninterrupted() { interrupt_check = before_; }
+
+ private:
+  const InterruptCheck before_;
+};
 
 }  // namespace oneflow
 

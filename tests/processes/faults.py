@@ -56,6 +56,15 @@ def dtypes(rank):
     attempt(lambda: comm.all_reduce(flow.ones([3], dtype="int64" if rank == 0 else "float32"), op="max"))
 
 
+def gradients(rank):
+    comm.init(timeout=2)
+    x = ones(3)
+    x.requires_grad = rank == 0
+    y = comm.all_reduce(x)
+    attempt(lambda: y.sum().backward() if rank == 0 else comm.all_reduce(ones(4)))
+    attempt(lambda: comm.all_reduce(ones(2)))
+
+
 def parts(rank):
     attempt(lambda: comm.scatter(ones(3), part=None if rank == 1 else 1))
 

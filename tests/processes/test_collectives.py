@@ -17,7 +17,8 @@ from tests.processes.jobs import command, run
 LANGUAGES = ("python", "js", "ruby")
 
 
-def _check(found: Sequence[Sequence[object]], given: Sequence[Case]) -> None:
+def check(found: Sequence[Sequence[object]], given: Sequence[Case]) -> None:
+    """Checks what the drivers of all ranks have printed."""
     for rank, results in enumerate(found):
         assert len(results) == len(given)
         for case, result in zip(given, results, strict=True):
@@ -38,11 +39,17 @@ def _check(found: Sequence[Sequence[object]], given: Sequence[Case]) -> None:
                 assert data == wanted, label
 
 
-def _run(languages: Sequence[str], path: Path) -> None:
-    given = list(cases(len(languages)))
+def written(given: Sequence[Case], path: Path) -> str:
+    """Writes cases into a folder, and returns the file that the drivers read."""
     file = path / "cases.json"
     file.write_text(json.dumps([each.as_json() for each in given]), encoding="utf-8")
-    _check(run([command(language, "driver", str(file)) for language in languages]), given)
+    return str(file)
+
+
+def _run(languages: Sequence[str], path: Path) -> None:
+    given = list(cases(len(languages)))
+    file = written(given, path)
+    check(run([command(language, "driver", file) for language in languages]), given)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

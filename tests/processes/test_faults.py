@@ -68,6 +68,14 @@ def test_ranks_call_something_else(language: str, scenario: str, texts: tuple[st
             assert text.replace("_", "") in said, error
 
 
+def test_a_tensor_requires_a_gradient_on_one_rank_only() -> None:
+    found = run([command("python", "faults", "gradients")] * 2)
+    for error, after in found:
+        assert _is_communication_error(error)
+        assert after == [2, 2]
+    assert "the operand of comm.all_reduce must require a gradient on all ranks, or on none" in found[0][0][1]
+
+
 def test_all_ranks_give_a_size_or_none_does() -> None:
     for (error,) in run([command("python", "faults", "parts")] * 3):
         assert _is_communication_error(error)

@@ -15,9 +15,14 @@ from tests.processes.jobs import DEADLINE, command
 _OWN = ("ONEFLOW_RANK", "ONEFLOW_WORLD_SIZE", "ONEFLOW_MEETING", "ONEFLOW_SECRET", "RANK", "WORLD_SIZE")
 
 
+def clean_environment() -> dict[str, str]:
+    """Returns the environment of this process without a job."""
+    return {name: value for name, value in os.environ.items() if name not in _OWN}
+
+
 def _run(variables: list[Mapping[str, str]], language: str = "python") -> list[str]:
     """Runs a rank with each of these variables, and returns what they print."""
-    clean = {name: value for name, value in os.environ.items() if name not in _OWN}
+    clean = clean_environment()
     processes = [
         subprocess.Popen(
             command(language, "ranks"),
@@ -40,7 +45,8 @@ def _run(variables: list[Mapping[str, str]], language: str = "python") -> list[s
     return texts
 
 
-def _torchrun(rank: int, size: int, local_size: int, port: int) -> dict[str, str]:
+def torchrun(rank: int, size: int, local_size: int, port: int) -> dict[str, str]:
+    """Returns what torchrun, without an agent, tells a rank."""
     return {
         "RANK": str(rank),
         "WORLD_SIZE": str(size),
@@ -52,7 +58,7 @@ def _torchrun(rank: int, size: int, local_size: int, port: int) -> dict[str, str
     }
 
 
-def _free_port() -> int:
+def free_port() -> int:
     """Returns a port that is free, as is the one after it."""
     for _ in range(100):
         with socket.socket() as first, socket.socket() as second:
@@ -72,7 +78,7 @@ def test_the_variables_of_torchrun_on_one_host() -> None:
         agent.bind(("127.0.0.1", 0))
         agent.listen()
         port = agent.getsockname()[1]
-        found = _run([_torchrun(rank, 3, 3, port) for rank in range(3)])
+        found = _run([torchrun(rank, 3, 3, port) for rank in range(3)])
     assert found == ["0 3 0 3 commnet 3.0", "1 3 1 3 commnet 3.0", "2 3 2 3 commnet 3.0"]
 
 
@@ -86,11 +92,11 @@ def test_processes_of_a_host_share_the_processors() -> None:
         [sys.executable, "-c", "import oneflow_py as flow; print(flow.get_option('num_threads'))"],
         env=clean, capture_output=True, text=True, check=True,
     ).stdout  # fmt: skip
-    port = _free_port()
+    port = free_port()
     processes = [
         subprocess.Popen(
             [sys.executable, "-c", program],
-            env={**clean, **_torchrun(rank, 2, 2, port)},
+            env={**clean, **torchrun(rank, 2, 2, port)},
             stdout=subprocess.PIPE,
             text=True,
         )
@@ -101,15 +107,17 @@ def test_processes_of_a_host_share_the_processors() -> None:
 
 
 def test_the_variables_of_torchrun_on_two_hosts() -> None:
-    port = _free_port()
-    given = [{**_torchrun(rank, 2, 1, port), "ONEFLOW_SECRET": "of this test"} for rank in range(2)]
+    port = free_port()
+    given = [{**torchrun(rank, 2, 1, port), "ONEFLOW_SECRET": "of this test"} for rank in range(2)]
     assert _run(given) == ["0 2 0 1 commnet 2.0", "1 2 0 1 commnet 2.0"]
 
 
 def test_several_hosts_need_a_secret() -> None:
-    variables = {name: value for name, value in os.environ.items() if name not in _OWN}
     done = subprocess.run(
-        command("python", "ranks"), env={**variables, **_torchrun(0, 2, 1, 1234)}, capture_output=True, text=True
+        command("python", "ranks"),
+        env={**clean_environment(), **torchrun(0, 2, 1, 1234)},
+        capture_output=True,
+        text=True,
     )
     assert done.returncode != 0
     assert "set ONEFLOW_SECRET to the same text for all of them" in done.stderr

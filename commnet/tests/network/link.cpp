@@ -190,7 +190,7 @@ Link::~Link() {
 }
 
 void Link::enter(Side side) const {
-  if (setns(namespaces_[static_cast<int>(side)], CLONE_NEWNET) != 0) std::abort();
+  if (setns(descriptor(side), CLONE_NEWNET) != 0) std::abort();
 }
 
 void Link::set(Side from, const Behaviour& behaviour) const {

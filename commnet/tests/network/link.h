@@ -37,6 +37,8 @@ class Link {
   bool is_there() const { return relay_ > 0; }
   const std::string& why() const { return why_; }
 
+  // Returns the descriptor of a side's namespace.
+  int descriptor(Side side) const { return namespaces_[static_cast<int>(side)]; }
   // Moves the calling thread to a side; sockets that it has already stay where they are.
   void enter(Side side) const;
   // Sets what happens to packets that come from a side. Packets that are under way arrive as they would have.

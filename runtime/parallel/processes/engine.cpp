@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <cstring>
 
 #include "base/interrupt.h"
@@ -41,28 +40,20 @@ constexpr Clock::duration kDisputeTime = std::chrono::seconds(5);
 
 constexpr const char* kLeft = "the job was left";
 
-// The text of the last failure of a communicator. Only one thread at a time calls it. An array, because a job may be
-// left at exit, after objects were destroyed.
-char communicator_error[1024];
-
-void check(of_status status) {
-  if (status != OF_OK) throw Error(status, communicator_error);
-}
-
 }  // namespace
-
-of_status Engine::take_error(of_status status, const char* text) {
-  std::snprintf(communicator_error, sizeof communicator_error, "%s", text);
-  return status;
-}
 
 Engine::Engine(const of_communicator_table& table, of_communicator_options options, Clock::duration timeout)
     : table_(table), rank_(options.rank), size_(options.size), timeout_(timeout), others_(options.size) {
   options.struct_size = sizeof options;
   options.context = this;
-  options.fail = take_error;
+  options.fail = set_device_error;
   options.arrived = [](void* self, uint32_t rank, const void* data, size_t size) {
-    static_cast<Engine*>(self)->arrived(rank, data, size);
+    auto& engine = *static_cast<Engine*>(self);
+    try {
+      engine.arrived(rank, data, size);
+    } catch (const std::bad_alloc&) {
+      engine.lost(rank, "there is no memory for its messages");
+    }
   };
   options.ended = [](void* self, void* transfer, of_status status, const char* text) {
     static_cast<Engine*>(self)->ended(*static_cast<Transfer*>(transfer), status, text);
@@ -155,20 +146,25 @@ void Engine::wait_until_done(Operation& operation) {
       --waiting_;
       continue;
     }
-    is_worked_ = true;
-    worker_ = std::this_thread::get_id();
-    lock.unlock();
-    work(&operation);
-    lock.lock();
+    {
+      const Working role(*this, lock);
+      work(&operation);
+    }
     last_wait_ = Clock::now();
-    leave_work();
   }
 }
 
-void Engine::leave_work() {
-  is_worked_ = false;
-  worker_ = {};
-  if (waiting_ > 0 || is_closing_) changed_.notify_all();
+Engine::Working::Working(Engine& engine, Lock& lock) : engine_(engine), lock_(lock) {
+  engine.is_worked_ = true;
+  engine.worker_ = std::this_thread::get_id();
+  lock.unlock();
+}
+
+Engine::Working::~Working() {
+  lock_.lock();
+  engine_.is_worked_ = false;
+  engine_.worker_ = {};
+  if (engine_.waiting_ > 0 || engine_.is_closing_) engine_.changed_.notify_all();
 }
 
 // Works until an operation is done or the thread is interrupted; without one, while there is work and no thread waits.
@@ -257,12 +253,11 @@ void Engine::run_thread() {
       rest_.wait_for(lock, !is_worked_ ? kHoldOff : has_descriptor() ? kNap : kNap / 5);
       continue;
     }
-    is_worked_ = true;
-    worker_ = std::this_thread::get_id();
-    lock.unlock();
-    const bool did = work(nullptr);
-    lock.lock();
-    leave_work();
+    bool did = false;
+    {
+      const Working role(*this, lock);
+      did = work(nullptr);
+    }
     if (is_closing_ || waiting_ > 0) continue;
     lock.unlock();
     nap = did ? kShortestNap : std::min(nap * 2, running_ > 0 ? kLongestNap : kNap);
@@ -304,8 +299,9 @@ void Engine::begin_next(Lane& lane) {
   if (operation.state == Operation::State::kRunning && !operation.is_disputed) run(operation, &Operation::start);
 }
 
-// Runs a part of an operation's body.
+// Runs a part of an operation's body. The thread may wait for another operation, and an interrupt ends waits alone.
 void Engine::run(Operation& operation, void (Operation::*part)()) {
+  const Uninterrupted scope;
   const Ref<Operation> kept = Ref<Operation>::share(&operation);
   try {
     (operation.*part)();
@@ -349,11 +345,7 @@ void Engine::abort(Operation& operation, const Error& error) {
 void Engine::tell(const Operation& operation, MessageKind kind, const std::string& text) {
   const Envelope envelope{operation.lane, operation.described.hash(), operation.sequence, kind, 0, text.size()};
   for (const uint32_t rank : operation.group().ranks()) {
-    if (rank == rank_ || others_[rank].lost) continue;
-    try {
-      post(rank, envelope, text.data(), text.size());
-    } catch (const Error&) {  // it has left, too
-    }
+    if (rank != rank_) try_post(rank, envelope, text.data(), text.size());
   }
 }
 
@@ -386,8 +378,17 @@ void Engine::post(uint32_t rank, const Envelope& envelope, const void* data, siz
   std::memcpy(draft_.data(), &envelope, sizeof envelope);
   if (size > 0) std::memcpy(draft_.data() + sizeof envelope, data, size);
   if (const of_status status = table_.post(self_, rank, draft_.data(), sizeof envelope + size))
-    throw Error(status, "rank " + std::to_string(rank) + ": " + communicator_error);
+    fail(status, "rank %u: %s", rank, device_error());
   if (envelope.kind == MessageKind::kData) other.unacknowledged += size;
+}
+
+void Engine::try_post(uint32_t rank, const Envelope& envelope, const void* data, size_t size) {
+  if (others_[rank].lost) return;
+  try {
+    post(rank, envelope, data, size);
+  } catch (const Error&) {
+    clear_device_error();
+  }
 }
 
 bool Engine::prefers_message(uint32_t rank, size_t size) const {
@@ -407,9 +408,9 @@ void Engine::note_taken(const Message& message) {
   if (message.envelope.kind != MessageKind::kData) return;
   Other& other = others_[message.rank];
   other.untold += message.count;
-  if (other.untold < kCredit || other.lost) return;
+  if (other.untold < kCredit) return;
   const Envelope credit{message.envelope.lane, 0, 0, MessageKind::kCredit, 0, std::exchange(other.untold, 0)};
-  post(message.rank, credit, nullptr, 0);
+  try_post(message.rank, credit, nullptr, 0);
 }
 
 void Engine::arrived(uint32_t rank, const void* data, size_t size) {
@@ -450,7 +451,7 @@ void Engine::take_late(Lane& lane, const Message& message) {
                     message.rank, std::string(message.text()).c_str(), rank_, own.c_str());
     const Envelope answer{
         message.envelope.lane, each.described.hash(), each.sequence, MessageKind::kPassed, 0, own.size()};
-    post(message.rank, answer, own.data(), own.size());
+    try_post(message.rank, answer, own.data(), own.size());
     if (!lane.operations.empty() && lane.operations.front()->state == Operation::State::kRunning)
       abort(*lane.operations.front(), Error(OF_COMMUNICATION_ERROR, lane.out_of_step));
     return;

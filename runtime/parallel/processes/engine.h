@@ -78,10 +78,25 @@ class Engine {
     std::optional<std::string> lost;
   };
 
+  // The role of the worker, for as long as the object lives. The lock is released meanwhile.
+  class Working {
+   public:
+    Working(Engine& engine, Lock& lock);
+    Working(const Working&) = delete;
+    Working& operator=(const Working&) = delete;
+    ~Working();
+
+   private:
+    Engine& engine_;
+    Lock& lock_;
+  };
+
   // Work of the worker.
   bool work(const Operation* awaited);
   bool work_once();
   void sleep(Clock::duration longest);
+  // Posts a message to a rank that may be lost: who waits for it is told anyway.
+  void try_post(uint32_t rank, const Envelope& envelope, const void* data, size_t size);
   void take_submitted();
   void begin_next(Lane& lane);
   void run(Operation& operation, void (Operation::*part)());
@@ -98,7 +113,6 @@ class Engine {
   bool is_bound_to_thread() const { return only_thread_ != std::thread::id(); }
   void check_thread() const;
   void wait_until_done(Operation& operation);
-  void leave_work();
   void run_thread();
   void wake();
 
@@ -106,8 +120,6 @@ class Engine {
   void arrived(uint32_t rank, const void* data, size_t size);
   void ended(Transfer& transfer, of_status status, const char* text);
   void lost(uint32_t rank, const char* text);
-
-  static of_status take_error(of_status status, const char* text);
 
   const of_communicator_table& table_;
   const uint32_t rank_, size_;

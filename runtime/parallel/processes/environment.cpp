@@ -30,7 +30,9 @@ constexpr Launcher kLaunchers[] = {
     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE",
      "OMPI_COMM_WORLD_RANK", "openmpi", [](Membership&) {}},
     // MPICH, and what is compatible with it.
-    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "PMI_RANK", "mpich", [](Membership&) {}},
+    {"PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS", "MPI_LOCALRANKID", "mpich", [](Membership&) {}},
+    // srun --mpi=pmi2, for programs with MPICH.
+    {"PMI_RANK", "PMI_SIZE", "SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE", "PMI_RANK", "mpich", [](Membership&) {}},
     // srun. A batch script has the rank, but not the size of a step.
     {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "SLURM_LOCALID", "SLURM_STEP_TASKS_PER_NODE", "SLURM_STEP_ID", "commnet",
      meet_in_slurm},

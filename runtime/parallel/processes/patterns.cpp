@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "base/interrupt.h"
 #include "device/copy.h"
 #include "device/device.h"
 #include "device/work_observer.h"
@@ -99,6 +100,16 @@ TensorRef on_device(TensorRef tensor, of_device device) {
 
 TensorRef allocate_on_host(Sizes sizes, of_dtype dtype) { return Tensor::allocate(sizes, dtype, kHost); }
 
+// What is known of a result before its body allocates it: collectives that wait for their turn have no memory for
+// results.
+struct Layout {
+  explicit Layout(const Tensor& tensor) : sizes(tensor.sizes()), dtype(tensor.dtype()) {}
+  TensorRef allocate() const { return allocate_on_host(sizes, dtype); }
+
+  Shape sizes;
+  of_dtype dtype;
+};
+
 // Returns zeros, all of which are one element in memory.
 TensorRef zeros(const Shape& sizes, of_dtype dtype) {
   const TensorRef zero = allocate_on_host(Shape{}, dtype);
@@ -139,6 +150,7 @@ void perform(Call& call, const Context& context, MakePlan&& make_plan) {
   Ref<Work> work = Finishing::take();
   if (!work && !starting) work = InterruptedCall::of_this_thread().take(call);
   if (!work) {
+    const Uninterrupted scope;  // the other ranks may have begun, so that this one must, too
     work = Ref<Work>::adopt(new Work);
     work->job = context.job;
     work->result = std::make_shared<TensorRef>();
@@ -275,10 +287,11 @@ Task run_all_to_all(Operation& operation, const char* caller, Split split, int j
 
 Task run_reduce(Operation& operation, uint32_t root, TensorRef input, TensorRef output, MergeOperators operators) {
   const uint32_t own = operation.position(), size = operation.size();
-  const TensorRef merged = own == root ? output : allocate_on_host(output->sizes(), output->dtype());
+  const TensorRef merged = own == root ? output : Layout(*output).allocate();
   const Tensors parts = flat_parts(*input, size), targets = flat_parts(*merged, size);
   co_await exchange_and_merge(operation, parts, targets[own], operators);
   if (own != root) {
+    fill_bytes(kHost, output->mutable_data(), 0, static_cast<uint64_t>(output->bytes()));
     co_await send_whole(operation, root, targets[own]);
     co_return;
   }
@@ -360,10 +373,9 @@ void all_reduce(Call& call) {
   if (call.infer_only) return infer(call, context.input().sizes());
   perform(call, context, [&] {
     const TensorRef input = on_host(context, context.input());
-    const TensorRef output = allocate_on_host(input->sizes(), input->dtype());
     return plan_of(context, -1, [=](Operation& operation, TensorRef& result) {
-      result = output;
-      return run_all_reduce(operation, input, output, operators);
+      result = Layout(*input).allocate();
+      return run_all_reduce(operation, input, result, operators);
     });
   });
 }
@@ -418,11 +430,11 @@ void broadcast(Call& call) {
   if (call.infer_only) return infer(call, context.input().sizes());
   perform(call, context, [&] {
     // The elements of the other ranks' tensors are not used.
-    const TensorRef tensor = context.own == root ? copied_to_host(context, context.input())
-                                                 : allocate_on_host(context.input().sizes(), context.input().dtype());
+    const TensorRef tensor = context.own == root ? copied_to_host(context, context.input()) : TensorRef();
+    const Layout layout(context.input());
     return plan_of(context, -1, [=](Operation& operation, TensorRef& result) {
-      result = tensor;
-      return broadcast_by_tree(operation, root, tensor);
+      result = tensor ? tensor : layout.allocate();
+      return broadcast_by_tree(operation, root, result);
     });
   });
 }
@@ -434,11 +446,9 @@ void reduce(Call& call) {
   if (call.infer_only) return infer(call, context.input().sizes());
   perform(call, context, [&] {
     const TensorRef input = on_host(context, context.input());
-    const TensorRef output = allocate_on_host(input->sizes(), input->dtype());
-    if (context.own != root) fill_bytes(kHost, output->mutable_data(), 0, static_cast<uint64_t>(output->bytes()));
     return plan_of(context, -1, [=](Operation& operation, TensorRef& result) {
-      result = output;
-      return run_reduce(operation, root, input, output, operators);
+      result = Layout(*input).allocate();
+      return run_reduce(operation, root, input, result, operators);
     });
   });
 }
@@ -483,10 +493,10 @@ void send(Call& call) {
 
 void receive(Call& call) {
   transfer(call, "source", false, [](const Context& context) {
-    const TensorRef output = allocate_on_host(context.input().sizes(), context.input().dtype());
+    const Layout layout(context.input());
     return [=](Operation& operation, TensorRef& result) {
-      result = output;
-      return receive_whole(operation, 0, output);
+      result = layout.allocate();
+      return receive_whole(operation, 0, result);
     };
   });
 }

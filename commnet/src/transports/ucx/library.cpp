@@ -12,7 +12,8 @@ namespace {
 
 constexpr const char* kFile = "libucp.so.0";
 
-// A variable of the environment, set as long as this lives, unless the user has set it. UCX reads these when it is loaded.
+// A variable of the environment, set as long as this lives, unless the user has set it. UCX reads these when it is
+// loaded.
 class Setting {
  public:
   Setting(const char* name, const char* value) : name_(name), is_ours_(!std::getenv(name)) {

@@ -4,10 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <deque>
 #include <filesystem>
 #include <numeric>
 #include <thread>
 
+#include "base/interrupt.h"
 #include "device/device.h"
 #include "parallel/processes/algorithms.h"
 #include "parallel/processes/communicators.h"
@@ -207,6 +209,188 @@ TEST(Engine, EndsWhatGoesOnWhenItLeaves) {
   ranks.leave(0);
   EXPECT_THROW(ranks.engine(0).wait(*begun), Error);
   EXPECT_THROW(ranks.engine(0).submit(begun), Error);
+}
+
+// Interrupts a thread again and again, after some looks.
+struct Interrupts {
+  Interrupts() {
+    interrupt_check = {[](void* self) { return ++static_cast<Interrupts*>(self)->looks % 3 == 0; }, this};
+  }
+  ~Interrupts() { interrupt_check = {}; }
+  unsigned looks = 0;
+};
+
+TEST(Engine, InterruptsEndWaitsOnly) {
+  Ranks ranks(3);
+  const auto failures = ranks.for_each([&](uint32_t rank) {
+    const Interrupts interrupts;
+    for (int i = 0; i < 20; ++i) {
+      const TensorRef input = filled(50'000, 1), output = filled(50'000, 0);
+      const auto added = ranks.operation(rank, [=](Operation& own) { return sum(own, input, output); });
+      ranks.engine(rank).submit(added);
+      for (bool is_done = false; !is_done;) {
+        try {
+          ranks.engine(rank).wait(*added);
+          is_done = true;
+        } catch (const Error& error) {
+          if (error.status() != OF_INTERRUPTED) throw;
+        }
+      }
+      EXPECT_TRUE(holds(output, 3));
+    }
+  });
+  EXPECT_EQ(failures, std::vector<std::string>(3));
+}
+
+TEST(Engine, RunsThousandsOfSeveralThreads) {
+  Ranks ranks(2);
+  constexpr int kThreads = 4, kCount = 1000;
+  const auto failures = ranks.for_each([&](uint32_t rank) {
+    std::vector<std::thread> threads;
+    for (uint64_t lane = 1; lane <= kThreads; ++lane)
+      threads.emplace_back([&, lane] {
+        std::vector<Ref<Operation>> begun;
+        std::vector<TensorRef> outputs;
+        for (int i = 0; i < kCount; ++i) {
+          const TensorRef input = filled(1 + i % 50, static_cast<float>(i)),
+                          output = outputs.emplace_back(filled(1 + i % 50, 0));
+          begun.push_back(ranks.operation(
+              rank, [=](Operation& own) { return sum(own, input, output); }, "sum", lane));
+          ranks.engine(rank).start(begun.back());
+        }
+        for (size_t i = 0; i < kCount; ++i) {
+          ranks.engine(rank).wait(*begun[i]);
+          EXPECT_TRUE(holds(outputs[i], static_cast<float>(2 * i)));
+        }
+      });
+    for (std::thread& each : threads) each.join();
+  });
+  EXPECT_EQ(failures, std::vector<std::string>(2));
+}
+
+// One rank leaves while threads of all ranks are within collectives, small and large ones.
+TEST(Engine, LeavesWhileThreadsCall) {
+  for (int round = 0; round < 5; ++round) {
+    Ranks ranks(3);
+    std::atomic<int> done = 0, told = 0;
+    const auto failures = ranks.for_each([&](uint32_t rank) {
+      std::vector<std::thread> threads;
+      for (uint64_t lane = 1; lane <= 3; ++lane)
+        threads.emplace_back([&, lane] {
+          try {
+            for (;; ++done) ranks.check_sum(rank, lane == 1 ? 10 : 100'000, lane);
+          } catch (const Error& error) {
+            EXPECT_EQ(error.status(), OF_COMMUNICATION_ERROR);
+            const bool is_right = error.text().find(rank == 1 ? "the job was left" : "rank ") != std::string::npos;
+            EXPECT_TRUE(is_right) << error.text();
+            ++told;
+          }
+        });
+      while (done < 20 * (round + 1)) std::this_thread::yield();
+      if (rank == 1) ranks.leave(rank);
+      for (std::thread& each : threads) each.join();
+    });
+    EXPECT_EQ(failures, std::vector<std::string>(3));
+    EXPECT_EQ(told, 9);
+  }
+}
+
+// Nobody waits for what has begun: the thread of the engine works when the rank leaves.
+TEST(Engine, LeavesWhileItsThreadWorks) {
+  for (int round = 0; round < 5; ++round) {
+    Ranks ranks(2);
+    std::atomic<int> ended = 0;
+    constexpr int kCount = 200;
+    const auto failures = ranks.for_each([&](uint32_t rank) {
+      std::vector<Ref<Operation>> begun;
+      for (int i = 0; i < kCount; ++i) {
+        const TensorRef input = filled(20'000, 1), output = filled(20'000, 0);
+        begun.push_back(ranks.operation(rank, [=](Operation& own) { return sum(own, input, output); }));
+        ranks.engine(rank).start(begun.back());
+        if (!ranks.engine(rank).set_on_done(*begun.back(), [&] { ++ended; })) ++ended;
+      }
+      while (ended < 40 * round) std::this_thread::yield();
+      ranks.leave(rank);
+      // Done, or failed: nothing is under way.
+      for (const auto& each : begun) EXPECT_EQ(each->state, Operation::State::kDone);
+    });
+    EXPECT_EQ(failures, std::vector<std::string>(2));
+    EXPECT_EQ(ended, 2 * kCount);
+  }
+}
+
+// A communicator of rank 0 of two: rank 1 sends what the test says, and leaves after some messages to it.
+struct Script {
+  of_communicator_options options{};
+  std::deque<std::string> messages;  // of rank 1
+  int taken = 0;
+
+  void add(const Envelope& envelope, const void* data) {
+    std::string& bytes = messages.emplace_back(reinterpret_cast<const char*>(&envelope), sizeof envelope);
+    bytes.append(static_cast<const char*>(data), envelope.size);
+  }
+  bool bring() {
+    if (messages.empty()) return false;
+    const std::string bytes = std::move(messages.front());
+    messages.pop_front();
+    options.arrived(options.context, 1, bytes.data(), bytes.size());
+    return true;
+  }
+};
+Script script;
+
+constexpr of_communicator_table kScripted = {
+    .struct_size = sizeof(of_communicator_table),
+    .version = OF_COMMUNICATOR_VERSION,
+    .name = "scripted",
+    .message_limit = 1 << 20,
+    .open =
+        [](const of_communicator_options* options, void** self) {
+          script.options = *options;
+          *self = &script;
+          return OF_OK;
+        },
+    .close = [](void*) {},
+    .is_bound_to_thread = [](void*) { return true; },
+    .offer_from = [](void*, uint32_t) { return SIZE_MAX; },
+    .post =
+        [](void*, uint32_t, const void*, size_t) {
+          return script.taken-- > 0 ? OF_OK : script.options.fail(OF_COMMUNICATION_ERROR, "it has left");
+        },
+    .offer = nullptr,
+    .fetch = nullptr,
+    .withdraw = nullptr,
+    .progress = [](void*) { return script.bring(); },
+    .descriptor = [](void*) { return -1; },
+};
+
+// The answer cannot be sent: its error went through the communicator, which may not throw.
+TEST(Engine, CannotAnswerARankThatHasLeft) {
+  script = {};
+  script.taken = 2;  // the operands of both calls
+  of_communicator_options options{};
+  options.size = 2;
+  Engine engine(kScripted, options, kTimeout);
+  const Group& both = Group::of({0, 1});
+  const auto call_sum = [&] {
+    const TensorRef input = filled(1, 1), output = filled(1, 0);
+    const auto added = Ref<Operation>::adopt(
+        new Operation(engine, both, kLane, Described("sum"), [=](Operation& own) { return sum(own, input, output); }));
+    engine.submit(added);
+    engine.wait(*added);
+    return output;
+  };
+  const float value = 2;
+  script.add({kLane, Described("sum").hash(), 0, MessageKind::kData, 0, sizeof value}, &value);
+  EXPECT_TRUE(holds(call_sum(), 3));
+  const std::string text = "product()";
+  script.add({kLane, Described("product").hash(), 0, MessageKind::kDispute, 0, text.size()}, text.data());
+  try {
+    call_sum();
+    ADD_FAILURE() << "it has no error";
+  } catch (const Error& error) {
+    EXPECT_NE(error.text().find("out of step"), std::string::npos) << error.text();
+  }
 }
 
 }  // namespace
