@@ -35,8 +35,8 @@ constexpr size_t kAlwaysSent = 4 << 10;
 constexpr uint64_t kCredit = 256 << 10;
 // How many completed calls of a lane are known by their text.
 constexpr size_t kCompleted = 8;
-// How long a rank waits for what another one says that it calls.
-constexpr Clock::duration kDisputeTime = std::chrono::seconds(5);
+// How long a rank waits for what another one says that it calls, and whether it takes part.
+constexpr Clock::duration kDisputeTime = std::chrono::seconds(5), kAnswerTime = std::chrono::milliseconds(500);
 
 constexpr const char* kLeft = "the job was left";
 
@@ -353,14 +353,35 @@ void Engine::check_deadlines(Clock::time_point now) {
   for (size_t i = 0; i < begun_.size(); ++i) {
     Operation& operation = *begun_[i];
     if (operation.deadline > now) continue;
-    const auto rank = operation.awaited_rank();
-    const auto seconds = std::chrono::duration<double>(timeout_).count();
-    std::string text = operation.is_disputed ? format_text("another rank calls something else, and does not say what")
-                       : rank ? format_text("rank %u has not taken part within %g seconds", *rank, seconds)
-                              : format_text("not all ranks have taken part within %g seconds", seconds);
-    abort(operation, Error(OF_COMMUNICATION_ERROR, std::move(text)));
-    i = 0;
+    if (operation.is_disputed || operation.absent) {
+      abort(operation, Error(OF_COMMUNICATION_ERROR, overdue_text(operation)));
+      i = 0;
+      continue;
+    }
+    // The rank that this one waits for may wait for another one itself.
+    operation.deadline = now + kAnswerTime;
+    operation.absent.emplace();
+    for (const uint32_t rank : operation.group().ranks())
+      if (rank != rank_) operation.absent->push_back(rank);
+    tell(operation, MessageKind::kOverdue, operation.described.text());
   }
+}
+
+// Returns why an operation has not ended in time.
+std::string Engine::overdue_text(const Operation& operation) const {
+  if (operation.is_disputed) return "another rank calls something else, and does not say what";
+  const auto seconds = std::chrono::duration<double>(timeout_).count();
+  const std::vector<uint32_t>& absent = *operation.absent;
+  if (absent.empty()) {
+    const auto rank = operation.awaited_rank();
+    return format_text("all ranks take part, but what rank %u sends has not come within %g seconds",
+                       rank.value_or(rank_), seconds);
+  }
+  std::string ranks = absent.size() == 1 ? "rank " : "ranks ";
+  for (size_t i = 0; i < absent.size(); ++i)
+    ranks += (i == 0 ? "" : i + 1 < absent.size() ? ", " : " and ") + std::to_string(absent[i]);
+  return format_text("%s %s not taken part within %g seconds", ranks.c_str(), absent.size() == 1 ? "has" : "have",
+                     seconds);
 }
 
 void Engine::check_awaited(const Operation& operation) const {
@@ -441,9 +462,14 @@ void Engine::arrived(uint32_t rank, const void* data, size_t size) {
 // A message for an operation that is over.
 void Engine::take_late(Lane& lane, const Message& message) {
   note_taken(message);
-  if (message.envelope.kind != MessageKind::kDispute) return;
+  const bool is_overdue = message.envelope.kind == MessageKind::kOverdue;
+  if (!is_overdue && message.envelope.kind != MessageKind::kDispute) return;
   for (const Completed& each : lane.completed) {
-    if (each.sequence != message.envelope.sequence || each.described.hash() == message.envelope.call) continue;
+    if (each.sequence != message.envelope.sequence) continue;
+    if (each.described.hash() == message.envelope.call) {
+      if (is_overdue) answer_present(message);
+      return;
+    }
     // This rank was content with what it got, the others were not.
     const std::string own = each.described.text();
     lane.out_of_step =
@@ -474,8 +500,25 @@ void Engine::deliver(Operation& operation, Message message) {
     note_taken(message);
     return dispute(operation);
   }
+  switch (message.envelope.kind) {
+    case MessageKind::kOverdue:
+      return answer_present(message);
+    case MessageKind::kPresent:
+      if (operation.absent) std::erase(*operation.absent, message.rank);
+      return;
+    default:
+      break;
+  }
   operation.inbox.push_back(std::move(message));
   if (operation.is_ready()) ready_.push_back(Ref<Operation>::share(&operation));
+}
+
+// Answers to a rank whose deadline is over.
+void Engine::answer_present(const Message& question) {
+  Envelope answer = question.envelope;
+  answer.kind = MessageKind::kPresent;
+  answer.size = 0;
+  try_post(question.rank, answer, nullptr, 0);
 }
 
 // Tells all ranks what this one calls, as another one calls something else.

@@ -104,8 +104,10 @@ class Engine {
   void abort(Operation& operation, const Error& error);
   void tell(const Operation& operation, MessageKind kind, const std::string& text);
   void check_deadlines(Clock::time_point now);
+  std::string overdue_text(const Operation& operation) const;
   void deliver(Operation& operation, Message message);
   void take_late(Lane& lane, const Message& message);
+  void answer_present(const Message& question);
   void dispute(Operation& operation);
   void take_dispute(Operation& operation, const Message& message);
 

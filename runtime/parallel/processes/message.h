@@ -16,6 +16,8 @@ enum class MessageKind : uint32_t {
   kDispute,  // the text of what the sender calls follows: another rank calls something else
   kPassed,   // likewise, of a call that the sender has completed
   kAbort,    // the text of a failure of the sender follows
+  kOverdue,  // the text of what the sender calls follows, whose deadline is over: does the receiver take part?
+  kPresent,  // the sender takes part, or has
   kCredit,   // `size` bytes of messages were taken
 };
 

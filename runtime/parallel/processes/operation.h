@@ -77,6 +77,8 @@ class Operation final : public RefCounted<Operation> {
   std::optional<Error> failure;
   std::vector<Message> inbox;
   bool is_disputed = false;  // whether another rank calls something else, and this one has told what it calls
+  // Once the deadline was over: the ranks that have not said that they take part.
+  std::optional<std::vector<uint32_t>> absent;
   // Called once when it is done, by the thread that works.
   std::function<void()> on_done;
 

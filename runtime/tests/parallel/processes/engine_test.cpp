@@ -11,6 +11,7 @@
 
 #include "base/interrupt.h"
 #include "device/device.h"
+#include "parallel/local/ranks.h"
 #include "parallel/processes/algorithms.h"
 #include "parallel/processes/communicators.h"
 
@@ -199,6 +200,37 @@ TEST(Engine, EndsWhatOthersDoNotTakePartIn) {
     if (rank == 0) ranks.check_sum(rank, 100'000);
   });
   EXPECT_NE(failures[0].find("rank 1 has not taken part within 0.3 seconds"), std::string::npos) << failures[0];
+}
+
+// Most of them wait for ranks that take part, and wait themselves.
+TEST(Engine, NamesThoseOfManyThatDoNotTakePart) {
+  Ranks ranks(11, std::chrono::seconds(1));
+  const auto failures = ranks.for_each([&](uint32_t rank) {
+    if (rank != 4 && rank != 7) ranks.check_sum(rank, 10);
+  });
+  for (const uint32_t rank : {0, 1, 2, 3, 5, 6, 8, 9, 10})
+    EXPECT_NE(failures[rank].find("ranks 4 and 7 have not taken part within 1 seconds"), std::string::npos)
+        << failures[rank];
+}
+
+TEST(Engine, ManyRanksPassOnWhatTheyGot) {
+  Ranks ranks(11);
+  const auto failures = ranks.for_each([&](uint32_t rank) {
+    for (const int64_t count : {0, 1, 100, 5'000, 70'000}) ranks.check_sum(rank, count);
+    const TensorRef own = filled(rank % 3, static_cast<float>(rank));
+    std::vector<int64_t> counts;
+    for (uint32_t each = 0; each < 11; ++each) counts.push_back(each % 3);
+    TensorRef gathered;
+    const auto gathers = ranks.operation(rank, [&](Operation& operation) {
+      return gather_by_doubling(operation, own, counts, gathered);
+    });
+    ranks.engine(rank).submit(gathers);
+    ranks.engine(rank).wait(*gathers);
+    int64_t start = 0;
+    for (uint32_t each = 0; each < 11; start += counts[each++])
+      EXPECT_TRUE(holds(collective::flat(*gathered, {start, counts[each]}), static_cast<float>(each)));
+  });
+  EXPECT_EQ(failures, std::vector<std::string>(11));
 }
 
 TEST(Engine, EndsWhatGoesOnWhenItLeaves) {
