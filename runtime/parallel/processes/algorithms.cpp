@@ -17,8 +17,7 @@ using collective::flat;
 using collective::Job;
 using collective::MergeOperators;
 
-// So many ranks send to each other at once. More of them pass on what they have got, in a number of steps that grows with
-// its logarithm.
+// So many ranks send small tensors to each other at once. More of them gather by doubling.
 constexpr uint32_t kDirectRanks = 8;
 // The size of the pieces of which parts are sent: a rank merges one while others are under way.
 constexpr int64_t kPieceBytes = 1 << 20;
@@ -32,6 +31,11 @@ int64_t piece_elements(const Operation& operation, int64_t element_bytes) {
 
 void send_part(Operation& operation, uint32_t to, const Tensor& part) {
   operation.send(to, part, part.data(), static_cast<size_t>(part.bytes()), part.count());
+}
+
+// Copies the elements of a vector.
+void copy(const Tensor& target, const Tensor& source) {
+  if (source.count() > 0) std::memcpy(target.mutable_data(), source.data(), static_cast<size_t>(source.bytes()));
 }
 
 // Returns the bytes of a message as a vector, without a copy.
@@ -101,26 +105,20 @@ Task gather_by_doubling(Operation& operation, const TensorRef& own, const std::v
   std::vector<int64_t> starts{0};
   for (uint32_t i = 0; i < size; ++i) starts.push_back(starts.back() + counts[(position + i) % size]);
   const TensorRef held = Tensor::allocate(Shape{starts.back()}, own->dtype(), kHost);
-  const auto bytes = [&](int64_t count) { return static_cast<size_t>(count * own->element_bytes()); };
-  const auto copy = [&](const TensorRef& target, int64_t to, const TensorRef& source, int64_t from, int64_t count) {
-    if (count > 0)
-      std::memcpy(static_cast<std::byte*>(target->mutable_data()) + bytes(to),
-                  static_cast<const std::byte*>(source->data()) + bytes(from), bytes(count));
-  };
-  copy(held, 0, own, 0, own->count());
+  copy(*flat(*held, {0, own->count()}), *own);
   for (uint32_t distance = 1; distance < size; distance *= 2) {
     const uint32_t added = std::min(distance, size - distance);
     send_part(operation, (position + size - distance) % size, *flat(*held, {0, starts[added]}));
     const Message message = co_await operation.receive((position + distance) % size);
     const TensorRef part = flat(*held, {starts[distance], starts[distance + added] - starts[distance]});
-    operation.take(message, *held, part->mutable_data(), bytes(part->count()));
+    operation.take(message, *held, part->mutable_data(), static_cast<size_t>(part->bytes()));
     co_await operation.fetched();
   }
   co_await operation.sent();
   gathered = Tensor::allocate(held->sizes(), own->dtype(), kHost);
   const int64_t behind = starts[size - position], before = held->count() - behind;
-  copy(gathered, 0, held, behind, before);
-  copy(gathered, before, held, 0, behind);
+  copy(*flat(*gathered, {0, before}), *flat(*held, {behind, before}));
+  copy(*flat(*gathered, {before, behind}), *flat(*held, {0, behind}));
 }
 
 Task merge_of_all(Operation& operation, const TensorRef& input, const TensorRef& target,
@@ -235,6 +233,15 @@ Task share_parts(Operation& operation, const TensorRef& whole) {
   const uint32_t size = operation.size(), own = operation.position();
   const int64_t most = piece_elements(operation, whole->element_bytes());
   const auto part_of = [&](uint32_t rank) { return even_part(whole->count(), rank, size); };
+  if (size > kDirectRanks && whole->bytes() <= kPieceBytes) {
+    std::vector<int64_t> counts;
+    for (uint32_t rank = 0; rank < size; ++rank) counts.push_back(part_of(rank).size);
+    const TensorRef part = flat(*whole, part_of(own));
+    TensorRef gathered;
+    co_await gather_by_doubling(operation, part, counts, gathered);
+    copy(*whole, *gathered);
+    co_return;
+  }
   const Part sent = part_of(own);
   for (int64_t start = 0; start == 0 || start < sent.size; start += most)
     for (uint32_t step = 1; step < size; ++step)
