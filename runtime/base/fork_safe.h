@@ -87,7 +87,8 @@ class ForkSafe : public Mutex {
   ForkedMutex own_;
 };
 
-// Returns 1 + the number of forks that led to this process: it tells a forked child from its parent without a system call.
+// Returns 1 + the number of forks that led to this process: it tells a forked child from its parent without a system
+// call.
 uint64_t current_process() noexcept;
 
 // A mark of work that a thread does, for which others wait. In a forked child, it is only set if the thread that forked

@@ -18,8 +18,8 @@ using Lock = std::lock_guard<std::recursive_mutex>;
 
 // The tag of messages. Offers use the tags after it.
 constexpr int kMessageTag = 0;
-// The size of the parts in which large memory is sent: each that completes shows who waits that something moves. MPI counts
-// bytes by an int.
+// The size of the parts in which large memory is sent: each that completes shows who waits that something moves. MPI
+// counts bytes by an int.
 constexpr size_t kMostBytes = size_t{2} << 20;
 // For how long a rank that leaves waits until its messages are received.
 constexpr Clock::duration kParting = std::chrono::seconds(1);

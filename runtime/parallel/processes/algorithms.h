@@ -16,9 +16,9 @@ using Tensors = std::vector<TensorRef>;
 Task exchange_and_merge(Operation& operation, const Tensors& parts, const TensorRef& target,
                         const collective::MergeOperators& operators);
 
-// Gathers a vector of each rank, whose numbers of elements all ranks know, in the order of the positions. A rank passes on
-// what it has got: it sends and receives as many bytes as if all sent to all, in as many messages as the logarithm of the
-// number of ranks, but the last ones wait for the first ones.
+// Gathers a vector of each rank, whose numbers of elements all ranks know, in the order of the positions. A rank passes
+// on what it has got: it sends and receives as many bytes as if all sent to all, in as many messages as the logarithm
+// of the number of ranks, but the last ones wait for the first ones.
 Task gather_by_doubling(Operation& operation, const TensorRef& own, const std::vector<int64_t>& counts,
                         TensorRef& gathered);
 

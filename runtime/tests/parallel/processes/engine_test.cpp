@@ -221,9 +221,8 @@ TEST(Engine, ManyRanksPassOnWhatTheyGot) {
     std::vector<int64_t> counts;
     for (uint32_t each = 0; each < 11; ++each) counts.push_back(each % 3);
     TensorRef gathered;
-    const auto gathers = ranks.operation(rank, [&](Operation& operation) {
-      return gather_by_doubling(operation, own, counts, gathered);
-    });
+    const auto gathers = ranks.operation(
+        rank, [&](Operation& operation) { return gather_by_doubling(operation, own, counts, gathered); });
     ranks.engine(rank).submit(gathers);
     ranks.engine(rank).wait(*gathers);
     int64_t start = 0;
