@@ -121,7 +121,7 @@ class Member:
     @property
     def promised(self) -> Member | None:
         """Returns the promise variant of a member whose work may take long; None for others."""
-        return replace(self, name=f"{self.name}_async", is_async=True) if self.work else None
+        return replace(self, name=f"{self.name}_async", is_async=True) if self.work and not self.by_hand else None
 
     @property
     def full_name(self) -> str:
@@ -235,6 +235,7 @@ class Objects:
     constants: tuple[Constant, ...] = ()
     functions: tuple[Member, ...] = ()
     tensor_methods: tuple[Member, ...] = ()  # what tensors have besides operators
+    by_hand: tuple[Member, ...] = ()  # functions that each language writes
 
     @cached_property
     def classes_by_name(self) -> Mapping[str, Class]:
@@ -257,6 +258,11 @@ class Objects:
             found.setdefault(function.implementation, function)
         return tuple(found.values())
 
+    @property
+    def declared(self) -> tuple[Member, ...]:
+        """Returns all functions: those that the generator makes, and those that each language writes."""
+        return (*self.functions, *self.by_hand)
+
     def context_of(self, function: Member) -> Class | None:
         """Returns the class of the result of a function if that is of use only in a block: the function takes one."""
         return next((each for each in self.classes if each.needs_block and each.name == function.result.word), None)
@@ -264,7 +270,7 @@ class Objects:
     @property
     def namespaces(self) -> tuple[str, ...]:
         """Returns the namespaces of classes and functions, without that of no name."""
-        spaces = [each.namespace for each in self.classes] + [each.namespace for each in self.functions]
+        spaces = [each.namespace for each in (*self.classes, *self.declared)]
         return tuple(dict.fromkeys(filter(None, spaces)))
 
     @property
@@ -272,5 +278,5 @@ class Objects:
         """Returns the definition files."""
         locations = [each.location for each in self.classes]
         locations += [each.location for each in self.records]
-        locations += [each.location for each in (*self.functions, *self.tensor_methods)]
+        locations += [each.location for each in (*self.declared, *self.tensor_methods)]
         return tuple(sorted({each.file for each in locations}))

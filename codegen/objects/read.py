@@ -337,8 +337,10 @@ def complete(items: Iterable[Item], report: Report) -> Objects:
                 report.add(function.location, f"'{function.constant}' has no method '{function.method}'")
             else:
                 completed.append(replace(function, owner=method.owner, calls=method.calls, runs=method.runs))
-    plain = tuple(each for each in completed if not each.of_tensors)
-    return Objects(classes, records, constants, plain, tuple(each for each in completed if each.of_tensors))
+    by_hand = tuple(each for each in completed if each.by_hand)
+    of_tensors = tuple(each for each in completed if each.of_tensors)
+    plain = tuple(each for each in completed if each not in (*by_hand, *of_tensors))
+    return Objects(classes, records, constants, plain, of_tensors, by_hand)
 
 
 def _types(

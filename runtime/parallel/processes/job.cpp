@@ -27,6 +27,7 @@ struct State {
   pid_t process = 0;  // which has joined it
   pid_t joining = 0;  // of which a thread joins one
   bool was_left = false;
+  bool is_alone = true;  // whether the last job that was joined has one rank
 };
 State& state() {
   static auto* const found = new State;
@@ -61,11 +62,14 @@ void share_processors(const Membership& membership) {
     set_option("num_threads", std::max<int64_t>(1, threads / membership.local_size));
 }
 
-void check_process(const State& found) {
-  if (found.job && found.process != getpid())
+// Forgets what the parent of a forked process has done alone. Throws CommunicationError if it was a rank of several.
+void check_process(State& found) {
+  if (found.process == getpid()) return;
+  if (found.is_alone) found = State();
+  if (found.job)
     fail(OF_COMMUNICATION_ERROR,
          "this process was forked from rank %u of a job, and takes no part in it: fork before the job is joined, or "
-         "start processes with spawn()",
+         "start a new process",
          found.job->rank());
 }
 
@@ -100,6 +104,7 @@ void set_job(Lock& lock, const Membership& membership, Clock::duration timeout) 
   found.job = std::move(job);
   found.process = getpid();
   found.was_left = false;
+  found.is_alone = membership.size == 1;
   static const bool registered = std::atexit(leave_at_exit) == 0;
   (void)registered;
 }
