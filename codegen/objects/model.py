@@ -102,6 +102,11 @@ class Member:
     method: str = ""  # the name of that method
 
     @property
+    def type_names(self) -> set[str]:
+        """Returns the names of the classes and records among the types of the result and of the parameters."""
+        return {name for type_ in (self.result, *(each.type for each in self.parameters)) for name in type_.names}
+
+    @property
     def implementation(self) -> str:
         """Returns the name by which of_implementation_find() knows it."""
         if self.owner:
@@ -187,6 +192,7 @@ class Class:
     reason: str = ""  # why objects cannot be created, or what creates them
     header: str = ""  # the public header of the handle, if oneflow.h does not include it
     is_shared: bool = False  # whether threads may share an object
+    omitted: Mapping[str, str] = field(default_factory=dict)  # why a language has no such class, by language
 
     @property
     def documentation(self) -> str:
@@ -258,6 +264,10 @@ class Objects:
             found.setdefault(function.implementation, function)
         return tuple(found.values())
 
+    def offered_in(self, language: str) -> Objects:
+        """Returns what a language has: all but the classes that it omits."""
+        return replace(self, classes=tuple(each for each in self.classes if language not in each.omitted))
+
     @property
     def declared(self) -> tuple[Member, ...]:
         """Returns all functions: those that the generator makes, and those that each language writes."""
@@ -270,7 +280,7 @@ class Objects:
     @property
     def namespaces(self) -> tuple[str, ...]:
         """Returns the namespaces of classes and functions, without that of no name."""
-        spaces = [each.namespace for each in (*self.classes, *self.declared)]
+        spaces = [each.namespace for each in self.classes] + [each.namespace for each in self.declared]
         return tuple(dict.fromkeys(filter(None, spaces)))
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
 import pickle
 import signal
@@ -10,12 +12,11 @@ import time
 import traceback
 from typing import IO, Any, NamedTuple
 
-try:
-    import cloudpickle as pickling
-except ImportError:
-    pickling = pickle
-
 from oneflow_py._native import TypeMismatch
+
+pickling: Any = pickle
+with contextlib.suppress(ImportError):
+    pickling = importlib.import_module("cloudpickle")  # which has no types
 
 # The program of a process. Its arguments are the descriptors of the file with the call, and of those for results.
 PROGRAM = (
