@@ -69,6 +69,9 @@ def scenarios
   attempt("nested") { Comm.spawn(1) { [0, Comm.spawn(2) { Comm.world_size }] } }
   attempt("joined") { Comm.spawn(2) { Comm.barrier || Comm.spawn(1) { 1 } } }
   attempt("returns") { returns }
+  own = -> { Object.const_set(:Own, Struct.new(:x)).new(1) }
+  attempt("class") { Comm.spawn(1) { own.call } }
+  attempt("raised class") { Comm.spawn(1) { raise Object.const_set(:Strange, Class.new(StandardError)), "strange" } }
   attempt("exit") { Comm.spawn(1) { exit } }
 end
 

@@ -134,6 +134,12 @@ def test_a_block_of_ruby_must_return() -> None:
     assert _outcome("ruby", "at_exit") is True  # of the caller alone
 
 
+def test_classes_that_only_a_fork_of_ruby_has() -> None:
+    assert "the result of rank 0 cannot be read by Marshal: undefined class" in _error("ruby", "class")
+    assert "rank 0 raised Strange: strange" in _error("ruby", "raised class")
+    assert _outcome("ruby", "raised class")["cause"] is None
+
+
 def test_functions_of_node() -> None:
     assert "outside is not defined; the function runs in another process" in _error("js", "outside")
     for name in ("native", "method"):

@@ -64,8 +64,9 @@ function run(count, files) {
   const child = childProcess.spawn(launcher(), [...options, process.execPath, program, ...numbers].map(String), {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe', ...files],
   });
-  child.stdout.pipe(process.stdout, {end: false});
-  child.stderr.pipe(process.stderr, {end: false});
+  // Looked up each time: notebooks replace them.
+  child.stdout.on('data', (bytes) => process.stdout.write(bytes));
+  child.stderr.on('data', (bytes) => process.stderr.write(bytes));
   let reports = '';
   child.stdio[report].setEncoding('utf8').on('data', (text) => {
     reports += text;
@@ -76,19 +77,29 @@ function run(count, files) {
   });
 }
 
-/** Returns what a rank has written, `{result}` or `{failure}`; undefined if it was ended before. */
-function outcomeOf(file) {
+/** Returns the result of a rank. */
+function resultOf(file, rank) {
+  const bytes = fs.readFileSync(`/proc/self/fd/${file}`);
+  if (bytes.length === 0) {
+    refuse('CommunicationError', `rank ${rank} ended with exit status 0 before the function returned`);
+  }
+  return unpack(bytes).result;
+}
+
+/** Returns the failure that a rank has written, in an array; an empty one if it was ended before. */
+function failureOf(file, rank) {
   try {
-    return unpack(fs.readFileSync(`/proc/self/fd/${file}`));
+    const {failure} = unpack(fs.readFileSync(`/proc/self/fd/${file}`));
+    return failure ? [{rank, ...failure}] : [];
   } catch {
-    return undefined;
+    return [];
   }
 }
 
 /** Makes the error of a job that has failed: that of the rank that was first, as others may have failed by it. */
-function makeFailure({reports, status, signal}, outcomes) {
+function makeFailure({reports, status, signal}, files) {
   const [, number, text] = /^(\d+) (.*)\n/.exec(reports) ?? [];
-  const failures = outcomes.flatMap((outcome, rank) => (outcome?.failure ? [{rank, ...outcome.failure}] : []));
+  const failures = files.flatMap(failureOf);
   if (number !== undefined && !failures.some(({rank}) => rank === Number(number))) {
     return makeError('CommunicationError', `${CALLER}: rank ${number} ${text} before the function returned`);
   }
@@ -120,11 +131,8 @@ async function spawn(fn, n, ...args) {
     const [callFile, ...resultFiles] = files;
     fs.writeFileSync(callFile, call);
     const end = await run(n, files);
-    const outcomes = resultFiles.map(outcomeOf);
-    if (end.status !== 0) throw makeFailure(end, outcomes);
-    return outcomes.map((outcome, rank) => outcome ? outcome.result : refuse(
-      'CommunicationError', `rank ${rank} ended with exit status 0 before the function returned`,
-    ));
+    if (end.status !== 0) throw makeFailure(end, resultFiles);
+    return resultFiles.map(resultOf);
   } finally {
     for (const file of files) fs.closeSync(file);
   }

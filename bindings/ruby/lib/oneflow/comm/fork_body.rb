@@ -67,11 +67,13 @@ module OneFlow
         time = Process.clock_gettime(Process::CLOCK_MONOTONIC)
         trace = (error.backtrace || []).take_while { |line| !line.start_with?(__dir__) }
         texts = ["#{error.class}: #{error.message}", trace.join("\n")]
-        begin
-          Marshal.dump([nil, [time, *texts, error]])
-        rescue TypeError
-          Marshal.dump([nil, [time, *texts, nil]])
-        end
+        Marshal.dump([nil, [time, *texts, dump_of(error)]])
+      end
+
+      def dump_of(error)
+        Marshal.dump(error)
+      rescue TypeError
+        nil
       end
     end
     private_constant :ForkBody

@@ -6,9 +6,16 @@ module OneFlow
   module Comm
     # A fork of this process that calls a block as a rank of a job, and what it has written.
     class ForkedRank
-      # How the block has failed: the time of the clock that all processes of a host share, texts, and the error, if
-      # Marshal can write it.
-      Failure = Struct.new(:time, :summary, :trace, :error)
+      # How the block has failed: the time of the clock that all processes of a host share, texts, and what Marshal has
+      # written of the error, if it can.
+      Failure = Struct.new(:time, :summary, :trace, :dump) do
+        # Returns the error; nil if it cannot be passed.
+        def error
+          Marshal.load(dump) if dump # rubocop:disable Security/MarshalLoad
+        rescue ArgumentError, TypeError
+          nil
+        end
+      end
       CHUNK = 1 << 16
 
       # The result of the block, its failure, and how the process has ended.
@@ -87,6 +94,8 @@ module OneFlow
         @outcome.close
         @result, failure = Marshal.load(@bytes.byteslice(ForkBody::SIZE_BYTES..)) # rubocop:disable Security/MarshalLoad
         @failure = Failure.new(*failure) if failure
+      rescue ArgumentError, TypeError => e # such as a class that only the fork has
+        raise CommunicationError, "comm.spawn: the result of rank #{@number} cannot be read by Marshal: #{e.message}"
       end
 
       def complete?
