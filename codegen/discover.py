@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import importlib
 import inspect
+from collections.abc import Iterator
 from pathlib import Path
 
 from codegen.definitions import Definitions
-from codegen.errors import TargetError, unknown
+from codegen.errors import Problem, TargetError, unknown
 from codegen.language import Language
 from codegen.target import Target
 
@@ -32,6 +33,15 @@ def target(name: str, definitions: Definitions) -> Target:
     if len(found) != 1:
         raise TargetError(f"codegen/targets/{name}/__init__.py must have one Target, got {len(found)}")
     return found.pop()(name, TARGETS / name, definitions)
+
+
+def unknown_languages(definitions: Definitions) -> Iterator[Problem]:
+    """Yields the languages that records name, and that there are not."""
+    known = [each.name for each in languages(definitions)]
+    for each in definitions.objects.classes:
+        for name in each.omitted:
+            if name not in known:
+                yield Problem(each.location, unknown("language", name, known))
 
 
 def languages(definitions: Definitions) -> list[Language]:

@@ -57,7 +57,7 @@ def explain_text(name: str, definitions: Definitions, root: Path) -> str:
         if name not in definitions.overloads:
             known = [*definitions.overloads, *definitions.by_name, *(rule.name for rule in definitions.rules)]
             known += [each.name for each in definitions.objects.classes]
-            known += [each.full_name for each in definitions.objects.functions]
+            known += [each.full_name for each in definitions.objects.declared]
             raise TargetError(unknown("operator", name, known))
         found = definitions.overloads[name]
     return "\n\n".join("\n".join(_explain(op, definitions, root)) for op in found)
@@ -101,7 +101,7 @@ def _explain_objects(name: str, definitions: Definitions, root: Path) -> Iterato
             members = [member for member in each.members if not member.is_setter_of_property]
             yield from (line for member in members for line in ("", *_explain_member(member, definitions, root)))
     members = [member for each in found.classes for member in each.methods]
-    for member in (*members, *found.functions):
+    for member in (*members, *found.declared):
         if member.full_name == name:
             yield from _explain_member(member, definitions, root)
 
@@ -127,7 +127,8 @@ def _explain_member(member: Member, definitions: Definitions, root: Path) -> Ite
 
 def _member_facts(member: Member, definitions: Definitions, root: Path) -> Iterator[Fact]:
     yield Fact("record", str(member.location))
-    yield Fact("calls" if member.calls else "runs", _home(member.calls or member.runs, root))
+    if not member.by_hand:
+        yield Fact("calls" if member.calls else "runs", _home(member.calls or member.runs, root))
     if member.setter:
         yield Fact("sets", _home(member.setter.runs, root))
     if member.work:

@@ -14,7 +14,7 @@ from codegen.examples import Call, ErrorCase
 from codegen.library_function import LibraryFunction
 from codegen.names import known_words
 from codegen.objects.examples import Examples
-from codegen.objects.model import Member
+from codegen.objects.model import Member, Objects
 from codegen.target import Output, PublicTarget
 from codegen.words import Words
 
@@ -38,7 +38,13 @@ class Language(PublicTarget):
                 if other is not function:
                     text = f"'{function.name}' and '{other.name}' have the same name in {self.title}: {name}"
                     yield Problem(function.overloads[0].location, text)
-        for each in definitions.objects.classes:
+        omitted = {each.name for each in definitions.objects.classes if self.name in each.omitted}
+        users = [(each.full_name, each.location, each.type_names) for each in self.objects.members]
+        users += [(each.name, each.location, {each.type}) for each in self.objects.constants]
+        for user, location, types in users:
+            for name in sorted(omitted & types):
+                yield Problem(location, f"'{user}' needs '{name}', which {self.title} omits")
+        for each in self.objects.classes:
             for program, location in each.examples:
                 try:
                     list(self.examples.lines(program))
@@ -131,6 +137,11 @@ class Language(PublicTarget):
         """Returns the names in texts of the runtime, each followed by that in the language, where they differ."""
         names = {word: self.argument_name(word) for word in sorted(known_words(library))}
         return " ".join(f"{word} {name}" for word, name in names.items() if name != word) or None
+
+    @cached_property
+    def objects(self) -> Objects:
+        """Returns the classes that this language has, and their functions."""
+        return self.definitions.objects.offered_in(self.name)
 
     @cached_property
     def _functions(self) -> Mapping[str, Function]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from codegen import discover, emit
 from codegen.definitions import Definitions
-from codegen.errors import DefinitionError, Problem, TargetError, unknown
+from codegen.errors import DefinitionError, TargetError, unknown
 from codegen.target import PublicTarget
 
 
@@ -78,7 +78,7 @@ def _render(
     """
     rendered: dict[str, dict[str, str]] = {}
     owners: dict[str, str] = {}
-    problems: list[Problem] = []
+    problems = list(discover.unknown_languages(whole))
     for name in names:
         try:
             target = discover.target(name, definitions)

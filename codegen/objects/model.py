@@ -102,6 +102,11 @@ class Member:
     method: str = ""  # the name of that method
 
     @property
+    def type_names(self) -> set[str]:
+        """Returns the names of the classes and records among the types of the result and of the parameters."""
+        return {name for type_ in (self.result, *(each.type for each in self.parameters)) for name in type_.names}
+
+    @property
     def implementation(self) -> str:
         """Returns the name by which of_implementation_find() knows it."""
         if self.owner:
@@ -121,7 +126,7 @@ class Member:
     @property
     def promised(self) -> Member | None:
         """Returns the promise variant of a member whose work may take long; None for others."""
-        return replace(self, name=f"{self.name}_async", is_async=True) if self.work else None
+        return replace(self, name=f"{self.name}_async", is_async=True) if self.work and not self.by_hand else None
 
     @property
     def full_name(self) -> str:
@@ -187,6 +192,7 @@ class Class:
     reason: str = ""  # why objects cannot be created, or what creates them
     header: str = ""  # the public header of the handle, if oneflow.h does not include it
     is_shared: bool = False  # whether threads may share an object
+    omitted: Mapping[str, str] = field(default_factory=dict)  # why a language has no such class, by language
 
     @property
     def documentation(self) -> str:
@@ -235,6 +241,7 @@ class Objects:
     constants: tuple[Constant, ...] = ()
     functions: tuple[Member, ...] = ()
     tensor_methods: tuple[Member, ...] = ()  # what tensors have besides operators
+    by_hand: tuple[Member, ...] = ()  # functions that each language writes
 
     @cached_property
     def classes_by_name(self) -> Mapping[str, Class]:
@@ -257,6 +264,15 @@ class Objects:
             found.setdefault(function.implementation, function)
         return tuple(found.values())
 
+    def offered_in(self, language: str) -> Objects:
+        """Returns what a language has: all but the classes that it omits."""
+        return replace(self, classes=tuple(each for each in self.classes if language not in each.omitted))
+
+    @property
+    def declared(self) -> tuple[Member, ...]:
+        """Returns all functions: those that the generator makes, and those that each language writes."""
+        return (*self.functions, *self.by_hand)
+
     def context_of(self, function: Member) -> Class | None:
         """Returns the class of the result of a function if that is of use only in a block: the function takes one."""
         return next((each for each in self.classes if each.needs_block and each.name == function.result.word), None)
@@ -264,7 +280,7 @@ class Objects:
     @property
     def namespaces(self) -> tuple[str, ...]:
         """Returns the namespaces of classes and functions, without that of no name."""
-        spaces = [each.namespace for each in self.classes] + [each.namespace for each in self.functions]
+        spaces = [each.namespace for each in self.classes] + [each.namespace for each in self.declared]
         return tuple(dict.fromkeys(filter(None, spaces)))
 
     @property
@@ -272,5 +288,5 @@ class Objects:
         """Returns the definition files."""
         locations = [each.location for each in self.classes]
         locations += [each.location for each in self.records]
-        locations += [each.location for each in (*self.functions, *self.tensor_methods)]
+        locations += [each.location for each in (*self.declared, *self.tensor_methods)]
         return tuple(sorted({each.file for each in locations}))

@@ -54,6 +54,7 @@ def _class(fields: Fields) -> Class | None:
     text = fields.optional("text", lambda f: by_name[_one_of(f, "member without parameters", plain)], None)
     header = fields.optional("header", lambda f: f.name(_HEADER, "a public header, such as oneflow/graph.h"), "")
     is_shared = fields.optional("shared", lambda f: f.boolean, False)
+    omitted = fields.optional("omitted", lambda f: {key: text.words for key, text in f.fields.values.items()}, {})
     fields.finish()
     if not name or handle is None:
         return None
@@ -82,6 +83,7 @@ def _class(fields: Fields) -> Class | None:
         reason=reason,
         header=header,
         is_shared=is_shared,
+        omitted=omitted,
     )
 
 
@@ -337,8 +339,10 @@ def complete(items: Iterable[Item], report: Report) -> Objects:
                 report.add(function.location, f"'{function.constant}' has no method '{function.method}'")
             else:
                 completed.append(replace(function, owner=method.owner, calls=method.calls, runs=method.runs))
-    plain = tuple(each for each in completed if not each.of_tensors)
-    return Objects(classes, records, constants, plain, tuple(each for each in completed if each.of_tensors))
+    by_hand = tuple(each for each in completed if each.by_hand)
+    of_tensors = tuple(each for each in completed if each.of_tensors)
+    plain = tuple(each for each in completed if each not in (*by_hand, *of_tensors))
+    return Objects(classes, records, constants, plain, of_tensors, by_hand)
 
 
 def _types(

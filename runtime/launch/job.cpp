@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -159,11 +160,8 @@ HostPlan Job::plan_of(const Member& member, const std::string& address, const st
         plan.environment.push_back(text);
     }
   }
-  plan.environment.push_back("ONEFLOW_WORLD_SIZE=" + std::to_string(placement_.size));
-  plan.environment.push_back("ONEFLOW_MEETING=" + meeting);
-  plan.environment.push_back("ONEFLOW_SECRET=" + secret);
-  plan.environment.push_back("ONEFLOW_RESTART=" + std::to_string(restart_));
-  if (options_.threads != 0) plan.environment.push_back("ONEFLOW_NUM_THREADS=" + std::to_string(options_.threads));
+  const Variables own = variables_of_job(placement_.size, meeting, secret, restart_, options_.threads);
+  plan.environment.insert(plan.environment.end(), own.begin(), own.end());
   return plan;
 }
 
@@ -219,6 +217,12 @@ void Job::ended(int rank, const End& end) {
     if (result_.status == 0) result_.status = status;
     return;
   }
+  fail(status);
+  result_.may_restart = end.kind != End::not_started;
+  if (options_.report >= 0) {
+    dprintf(options_.report, "%d %s\n", rank, describe(end).c_str());
+    return;
+  }
   std::string who = "rank " + std::to_string(rank);
   for (const PlacedRanks& placed : placement_.hosts)
     for (const RankPlan& plan : placed.ranks)
@@ -227,8 +231,6 @@ void Job::ended(int rank, const End& end) {
                (end.process ? ", process " + std::to_string(end.process) : "") +
                (placed.is_here ? "" : " on " + placed.host) + ")";
   output_.say("oneflow-run: " + who + " " + describe(end));
-  fail(status);
-  result_.may_restart = end.kind != End::not_started;
 }
 
 void Job::host_failed(const std::string& text, int status) {

@@ -10,6 +10,7 @@
 #include "launch/dry_run.h"
 #include "launch/failure.h"
 #include "launch/guard.h"
+#include "launch/hold.h"
 #include "launch/job.h"
 #include "launch/node.h"
 #include "launch/options.h"
@@ -40,6 +41,9 @@ int run_jobs(const Options& options) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != options.parent) return 128 + SIGTERM;
   }
+  // The ranks do not inherit it, so that its reader sees when this program ends.
+  if (options.report >= 0 && fcntl(options.report, F_SETFD, FD_CLOEXEC) != 0)
+    fail_with(errno, "--report: descriptor " + std::to_string(options.report));
   allow_descriptors(static_cast<size_t>(placement.size) * kPerRank + kOwn);
   Guard guard(placement.size);
   const Signals signals;
@@ -68,6 +72,9 @@ int run(int count, char** arguments) {
       return 0;
     case Options::node:
       return run_node();
+    case Options::hold:
+      hold_job(options.programs.front().ranks.value_or(1));
+      return 0;
     default:
       return run_jobs(options);
   }

@@ -105,6 +105,12 @@ const Option kOptions[] = {
      [](Options& options, Program&, const std::string& value) {
        options.parent = number_of("--end-with", value, 1, INT_MAX, "a process");
      }},
+    {"--report", "DESCRIPTOR", false, nullptr,
+     [](Options& options, Program&, const std::string& value) {
+       options.report = number_of("--report", value, 0, INT_MAX, "a descriptor");
+     }},
+    {"--hold", nullptr, false, nullptr,
+     [](Options& options, Program&, const std::string&) { options.mode = Options::hold; }},
     {"--node", nullptr, false, nullptr,
      [](Options& options, Program&, const std::string&) { options.mode = Options::node; }},
 };
@@ -154,7 +160,7 @@ Options read_options(int count, char** arguments) {
     }
     // A colon ends it.
     while (next < words.size() && words[next] != ":") program.arguments.push_back(words[next++]);
-    if (program.arguments.empty() && options.mode != Options::node)
+    if (program.arguments.empty() && options.mode != Options::node && options.mode != Options::hold)
       refuse(options.programs.size() == 1 ? "which program? oneflow-run -n 4 python train.py"
                                           : "a program is missing after ':'");
   } while (next++ < words.size());

@@ -17,7 +17,7 @@ struct Program {
 };
 
 struct Options {
-  enum Mode { run, dry_run, help, version, node } mode = run;
+  enum Mode { run, dry_run, help, version, node, hold } mode = run;
   std::vector<Program> programs;
 
   std::optional<bool> has_tags;
@@ -25,7 +25,8 @@ struct Options {
   int threads = 0;                // of each rank; 0: shared out
   std::optional<double> grace_s;  // between a signal that ends ranks, and SIGKILL
   int restarts = 0;
-  int parent = 0;  // the process with which the job ends, if it is killed; 0: none
+  int parent = 0;   // the process with which the job ends, if it is killed; 0: none
+  int report = -1;  // the descriptor that is told the first rank that fails: "2 was killed by ..."; -1: standard error
 
   std::vector<Slots> hosts;  // empty: this one
   std::vector<std::string> remote_shell{"ssh", "-o", "BatchMode=yes"};

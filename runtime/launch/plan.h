@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "launch/variables.h"
+
 namespace oneflow::launch {
 
 // Where the standard input of a rank comes from.
@@ -21,10 +23,10 @@ struct RankPlan {
 };
 
 struct HostPlan {
-  std::string folder;                    // the working folder
-  std::vector<std::string> environment;  // for all ranks of the host: NAME=VALUE, or NAME if there must be none
-  std::string meeting_address;           // the ranks listen at the address that faces it; empty: on this host alone
-  int64_t grace_ms;                      // what ranks get between SIGTERM and SIGKILL when the connection ends
+  std::string folder;           // the working folder
+  Variables environment;        // for all ranks of the host
+  std::string meeting_address;  // the ranks listen at the address that faces it; empty: on this host alone
+  int64_t grace_ms;             // what ranks get between SIGTERM and SIGKILL when the connection ends
   std::vector<RankPlan> ranks;
 };
 

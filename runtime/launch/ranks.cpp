@@ -5,11 +5,9 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <optional>
 
-#include "launch/addresses.h"
-#include "plugin/processors.h"
+#include "launch/variables.h"
 
 namespace oneflow::launch {
 
@@ -48,17 +46,9 @@ Ranks::~Ranks() {
 
 void Ranks::start(const HostPlan& plan) {
   const int count = static_cast<int>(plan.ranks.size());
-  std::vector<std::string> common;
-  if (getenv("ONEFLOW_NUM_THREADS") == nullptr)
-    common.push_back("ONEFLOW_NUM_THREADS=" + std::to_string(std::max(1, cpu::usable_processors() / count)));
-  common.insert(common.end(), plan.environment.begin(), plan.environment.end());
-  common.push_back("ONEFLOW_LOCAL_WORLD_SIZE=" + std::to_string(count));
-  common.push_back("ONEFLOW_LISTEN");
-  if (!plan.meeting_address.empty()) common.back() += "=" + own_address_towards(plan.meeting_address);
   for (const RankPlan& planned : plan.ranks) {
-    std::vector<std::string> environment = common;
-    environment.push_back("ONEFLOW_RANK=" + std::to_string(planned.rank));
-    environment.push_back("ONEFLOW_LOCAL_RANK=" + std::to_string(ranks_.size()));
+    const Variables environment =
+        variables_of_rank(planned.rank, static_cast<int>(ranks_.size()), count, plan.environment, plan.meeting_address);
     ranks_.push_back(std::make_unique<Rank>());
     Rank& rank = *ranks_.back();
     rank.number = planned.rank;

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <optional>
 
 namespace oneflow::launch {
@@ -16,8 +15,8 @@ namespace {
 std::optional<rlimit> original_limit;  // of open descriptors, if it was raised
 
 // Runs in the new process: becomes the program, or returns the number of the error.
-int become(std::vector<char*>& arguments, const std::vector<std::string>& environment, int input, int out, int err,
-           pid_t parent, const Signals& signals, const Guarded& guarded) {
+int become(std::vector<char*>& arguments, const Variables& environment, int input, int out, int err, pid_t parent,
+           const Signals& signals, const Guarded& guarded) {
   setpgid(0, 0);
   // Before the program can start others. The guard does not look before the pipe to it is closed here, too.
   if (guarded.guard) guarded.guard->set_group(guarded.index, getpid());
@@ -26,12 +25,8 @@ int become(std::vector<char*>& arguments, const std::vector<std::string>& enviro
   if (getppid() != parent) _exit(1);
   if (input >= 0 && dup2(input, STDIN_FILENO) < 0) return errno;
   if (dup2(out, STDOUT_FILENO) < 0 || dup2(err, STDERR_FILENO) < 0) return errno;
-  for (const std::string& variable : environment) {
-    const size_t equals = variable.find('=');
-    const std::string name = variable.substr(0, equals);
-    if ((equals == std::string::npos ? unsetenv(name.c_str()) : setenv(name.c_str(), &variable[equals + 1], 1)) != 0)
-      return errno;
-  }
+  for (const std::string& variable : environment)
+    if (const int error = apply(variable); error != 0) return error;
   if (original_limit) setrlimit(RLIMIT_NOFILE, &*original_limit);
   signals.restore();
   execvp(arguments.front(), arguments.data());
@@ -48,8 +43,8 @@ void allow_descriptors(size_t count) {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-Child start_program(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
-                    Source source, const Signals& signals, Guarded guarded) {
+Child start_program(const std::vector<std::string>& arguments, const Variables& environment, Source source,
+                    const Signals& signals, Guarded guarded) {
   Pipe out, err, failure;
   Descriptor input, input_writer;
   if (source == Source::relayed) {

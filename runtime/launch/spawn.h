@@ -9,6 +9,7 @@
 #include "launch/guard.h"
 #include "launch/plan.h"
 #include "launch/signals.h"
+#include "launch/variables.h"
 
 namespace oneflow::launch {
 
@@ -30,10 +31,10 @@ struct Guarded {
   int index = 0;
 };
 
-// Starts the program that `arguments` name, which is looked for in PATH, with a changed environment: "NAME=VALUE", or
-// "NAME" for none. Throws Failure if no program could be started.
-Child start_program(const std::vector<std::string>& arguments, const std::vector<std::string>& environment,
-                    Source source, const Signals& signals, Guarded guarded = {});
+// Starts the program that `arguments` name, which is looked for in PATH, with a changed environment. Throws Failure if
+// no program could be started.
+Child start_program(const std::vector<std::string>& arguments, const Variables& environment, Source source,
+                    const Signals& signals, Guarded guarded = {});
 
 // Kills a child with its process group, and forgets it. Returns after some seconds also if the system does not end it.
 void end_child(pid_t process);

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from codegen import discover
 from codegen.errors import DefinitionError
+from codegen.language import Language
 from codegen.load import load_text
 
 GOOD = """\
@@ -52,6 +54,31 @@ def test_the_unchanged_records_are_valid() -> None:
     objects = load_text(GOOD).objects
     assert [each.full_name for each in objects.members] == ["Counter", "Counter.count", "Counter.add"]
     assert [each.calls for each in objects.functions] == ["of_counter_add"]
+
+
+def test_a_language_can_omit_a_class() -> None:
+    records = GOOD.replace(SUMMARY, SUMMARY + "  omitted: {js: it has another}\n") + "- function: make() -> Counter\n"
+    definitions = load_text(records + "  calls: of_make\n  summary: Makes one.\n")
+    for each in discover.languages(definitions):
+        assert isinstance(each, Language)
+        assert [owner.name for owner in each.objects.classes] == ([] if each.name == "js" else ["Counter"])
+        problems = [problem.text for problem in each.problems(definitions)]
+        expected = [f"'{user}' needs 'Counter', which Node.js omits" for user in ("make", "default_counter")]
+        assert [text for text in problems if "omits" in text] == (expected if each.name == "js" else [])
+    assert not list(discover.unknown_languages(definitions))
+    strange = load_text(GOOD.replace(SUMMARY, SUMMARY + "  omitted: {jss: it has another}\n"))
+    assert [str(each) for each in discover.unknown_languages(strange)] == [
+        "<text>:1:3: unknown language 'jss'; did you mean 'js'?"
+    ]
+
+
+def test_a_function_can_be_written_by_hand() -> None:
+    text = GOOD + "- function: start() -> None\n  by_hand: true\n  work: always\n  summary: Starts.\n"
+    objects = load_text(text).objects
+    assert [each.name for each in objects.by_hand] == ["start"]
+    assert [each.name for each in objects.declared] == ["add", "start"]
+    assert "start" not in [each.name for each in objects.members]
+    assert objects.by_hand[0].promised is None
 
 
 # Each row changes one part of the records: the old text, the new text, and the problems that follow.

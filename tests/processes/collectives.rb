@@ -33,8 +33,8 @@ note("reduce", COMM.reduce(floats(SMALL), SIZE - 1))
 note("gather", COMM.gather(floats(2 + RANK), SIZE - 1))
 note("scatter", COMM.scatter(floats(11), SIZE - 1))
 if RANK.zero?
-  COMM.send_(floats(LARGE), 1)
-  COMM.send_(floats(SMALL), 1, tag: 1)
+  COMM.send(floats(LARGE), 1)
+  COMM.send(floats(SMALL), 1, tag: 1)
 end
 if RANK == 1
   note("recv", COMM.recv(floats(LARGE), 0))

@@ -23,15 +23,15 @@ show work.is_completed
 
 # Tags are sequences of their own.
 if RANK.zero?
-  COMM.send_(OneFlow.tensor([1.0]), 1, tag: 7)
-  COMM.send_(OneFlow.tensor([2.0]), 1)
+  COMM.send(OneFlow.tensor([1.0]), 1, tag: 7)
+  COMM.send(OneFlow.tensor([2.0]), 1)
 end
 show [COMM.recv(OneFlow.empty([1]), 0).item, COMM.recv(OneFlow.empty([1]), 0, tag: 7).item] if RANK == 1
 
 # The receiver sends back the gradient.
 x = OneFlow.tensor([1.0, 2.0], requires_grad: true)
 if RANK.zero?
-  (COMM.send_(x, 2) * 0).sum.backward
+  (COMM.send(x, 2) * 0).sum.backward
   show x.grad
 end
 if RANK == 2

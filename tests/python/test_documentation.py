@@ -42,12 +42,16 @@ x[0] = 3
 x[x > 2] = np.ones(2)
 flow.einsum("ij,jk", x, x.T)
 flow.add(x, 1, out=x)
+results = flow.comm.spawn(lambda a: a + 1, 2, x)
+results.append(x)
 
 flow.sum(x, keepdim="yes")  # error
 flow.summ(x)  # error
 x.permute("a")  # error
 flow.zeros(2, dtype=3)  # error
 x.shape = (1, 2)  # error
+flow.comm.spawn(3, 2)  # error
+flow.comm.spawn(lambda: 1)  # error
 """
 
 

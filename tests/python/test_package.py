@@ -164,7 +164,7 @@ def test_a_plugin_is_one_file_beside_the_runtime(dist: Path) -> None:
 def test_metadata(dist: Path) -> None:
     base = metadata(wheels(dist)["oneflow-py"][0])
     assert str(base.version) == VERSION
-    assert set(base.provides_extra or []) == {"numpy", *DEVICES}
+    assert set(base.provides_extra or []) == {"numpy", "notebook", *DEVICES}
     extras = [str(requirement) for requirement in base.requires_dist or []]
     assert all(f'oneflow-py-{device}=={VERSION}; extra == "{device}"' in extras for device in DEVICES)
     assert base.license_expression == "Apache-2.0"

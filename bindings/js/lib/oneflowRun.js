@@ -5,13 +5,12 @@
 
 const {spawn} = require('node:child_process');
 const os = require('node:os');
-const path = require('node:path');
-const {findPlatform, isCheckout, buildFolder} = require('./addon/packages');
+const {launcher} = require('./addon/packages');
 
 /** The signals that the program passes on to the ranks. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2', 'SIGCONT'];
 
-const program = path.join(isCheckout ? buildFolder() : findPlatform().folder, 'oneflow-run');
+const program = launcher();
 // The program ends if this process is killed, which cannot become the program.
 const child = spawn(program, ['--end-with', String(process.pid), ...process.argv.slice(2)], {stdio: 'inherit'});
 for (const signal of SIGNALS) process.on(signal, () => child.kill(signal));

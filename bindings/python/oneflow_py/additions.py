@@ -7,7 +7,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from oneflow_py import _native  # makes the module oneflow_py.graph
+from oneflow_py import _native  # makes the modules oneflow_py.comm and oneflow_py.graph
+from oneflow_py.spawn import spawn
 
 if TYPE_CHECKING:
     from oneflow_py._native import Profile, TensorFile
@@ -55,3 +56,6 @@ def install() -> None:
     files: Any = _native.TensorFile
     files.__repr__ = _represent_file
     _save.__name__, _save.__qualname__ = "save", "Profile.save"
+    comm: Any = sys.modules["oneflow_py.comm"]
+    comm.spawn = spawn
+    spawn.__module__ = comm.__name__

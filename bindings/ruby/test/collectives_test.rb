@@ -6,6 +6,14 @@ require_relative "helper"
 class CollectivesTest < OneFlowTest
   def ranks = [tensor([1.0, 2.0]), tensor([10.0, 20.0])]
 
+  def test_send_stands_for_that_of_objects
+    error = assert_raises(OneFlow::TypeMismatch) { OneFlow::Comm.send(:rank) }
+    assert_includes error.message, "send: "
+    assert_equal [0, 0], [OneFlow::Comm.public_send(:rank), OneFlow::Comm.__send__(:rank)]
+    error = assert_raises(OneFlow::InvalidArgument) { OneFlow::Comm.send(tensor([1.0]), 1) }
+    assert_includes error.message, "send: "
+  end
+
   def test_a_list_of_results_is_an_array
     parts = OneFlow::Comm::Local.scatter(tensor([1, 2, 3]), %w[cpu cpu:0])
     assert_equal [[1, 2], [3]], parts.map(&:to_a)

@@ -122,11 +122,11 @@ class Js(Language):
 
     @cached_property
     def _classes(self) -> JsClasses:
-        return JsClasses(self.definitions.objects)
+        return JsClasses(self.objects)
 
     @cached_property
     def examples(self) -> Examples:
-        return JsExamples(self.definitions.objects, self._classes.words, self.words, self.public_names)
+        return JsExamples(self.objects, self._classes.words, self.words, self.public_names)
 
     @cached_property
     def _templates(self) -> Templates:

@@ -141,6 +141,10 @@ class JsClasses:
             self.with_promises(each for each in found.functions if each.namespace == namespace),
         )
 
+    def by_hand(self, namespace: str) -> list[Member]:
+        """Returns the functions of a namespace that are written by hand."""
+        return [each for each in self.objects.by_hand if each.namespace == namespace]
+
     @property
     def exports(self) -> list[str]:
         """Returns the names that the package exports."""
@@ -240,6 +244,8 @@ class JsClasses:
 
     def _declaration(self, member: Member, parameter: Parameter) -> str:
         type_ = self.declared(parameter.type)
+        if member.by_hand and parameter.collects == "*":
+            return f"...{self.words.parameter_name(member, parameter.name)}: {type_}[]"
         if parameter.collects == "*":
             type_ = f"{type_} | {type_}[]"
         elif parameter.collects == "**":
@@ -253,7 +259,7 @@ class JsClasses:
         if member.constant and member.result.word == SELF:
             return member.owner
         text = self.declared(member.result, is_result=True)
-        return f"Promise<{text}>" if member.is_async else text
+        return f"Promise<{text}>" if member.is_async or (member.by_hand and member.work) else text
 
     def about(self, member: Member) -> str:
         """Returns the documentation of a member: the summary, what its arguments are, and more."""

@@ -85,7 +85,7 @@ class Manual(PublicTarget):
 def _offered(objects: Objects, source: str) -> list[str]:
     """Returns the names of the classes and functions of a definition file, as code."""
     classes = [each.name for each in objects.classes if each.location.file == source]
-    functions = [each.full_name for each in objects.functions if each.location.file == source]
+    functions = [each.full_name for each in objects.declared if each.location.file == source]
     return [f"`{name}`" for name in (*classes, *functions)]
 
 

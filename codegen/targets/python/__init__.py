@@ -112,11 +112,11 @@ class Python(Language):
 
     @cached_property
     def _classes(self) -> PythonClasses:
-        return PythonClasses(self.definitions.objects)
+        return PythonClasses(self.objects)
 
     @cached_property
     def examples(self) -> Examples:
-        return PythonExamples(self.definitions.objects, self._classes.words, self.words, self.public_names)
+        return PythonExamples(self.objects, self._classes.words, self.words, self.public_names)
 
     def _entry(self, function: Function) -> PythonFunction:
         return PythonFunction(function, self._public_name, function.name in self._attributes)

@@ -225,7 +225,7 @@ class PythonClasses:
         homes = {each.name: each.namespace for each in self.objects.classes}
         homes |= {each.name: each.namespace for each in self.objects.records}
         own = self.in_namespace(namespace)
-        members = [member for each in own.classes for member in each.members] + list(own.functions)
+        members = [member for each in own.classes for member in each.members] + list(own.declared)
         names = {name for each in members for name in each.result.names}
         names |= {name for each in members for part in each.parameters for name in part.type.names}
         return [f"from oneflow_py.{homes[n]} import {n}" for n in sorted(names) if homes[n] not in ("", namespace)]
@@ -238,4 +238,5 @@ class PythonClasses:
             tuple(each for each in found.records if each.namespace == namespace),
             found.constants if not namespace else (),
             tuple(each for each in found.functions if each.namespace == namespace),
+            by_hand=tuple(each for each in found.by_hand if each.namespace == namespace),
         )

@@ -100,11 +100,11 @@ class Ruby(Language):
 
     @cached_property
     def _classes(self) -> RubyClasses:
-        return RubyClasses(self.definitions.objects)
+        return RubyClasses(self.objects)
 
     @cached_property
     def examples(self) -> Examples:
-        return RubyExamples(self.definitions.objects, self._classes.words, self.words, self.public_names)
+        return RubyExamples(self.objects, self._classes.words, self.words, self.public_names)
 
     @cached_property
     def entries(self) -> tuple[table.RubyFunction, ...]:

@@ -186,7 +186,7 @@ class RubyClasses:
             mark = "?" * each.has_default
             own = self.words.parameter_name(member, each.name)
             if each.name == member.block:
-                block = " { (*untyped) -> tree }"
+                block = f" {{ (*untyped) -> {'untyped' if member.by_hand else 'tree'} }}"
             elif each.collects:
                 plain = self.declared(each.type)
                 texts += [f"*{plain} {each.name}"] * (each.collects != "**")
@@ -218,7 +218,7 @@ class RubyClasses:
         return (
             [each for each in found.records if each.namespace == namespace and not each.is_plain],
             [each for each in found.classes if each.namespace == namespace and each.name != namespace.capitalize()],
-            [each for each in found.functions if each.namespace == namespace],
+            [each for each in found.declared if each.namespace == namespace],
         )
 
     def home_class(self, namespace: str) -> Class | None:

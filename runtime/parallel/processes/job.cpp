@@ -25,6 +25,7 @@ struct State {
   uint64_t process = 0;  // which has joined it
   Ongoing joining;
   bool was_left = false;
+  bool is_alone = true;  // whether the last job that was joined has one rank
 };
 State& state() {
   static auto* const found = new State;
@@ -59,11 +60,17 @@ void share_processors(const Membership& membership) {
     set_option("num_threads", std::max<int64_t>(1, threads / membership.local_size));
 }
 
-void check_process(const State& found) {
-  if (found.job && found.process != current_process())
+// Forgets what the parent of a forked process has done alone. Throws CommunicationError if it was a rank of several.
+void check_process(State& found) {
+  if (found.process == current_process()) return;
+  if (found.is_alone) {
+    found.job.reset();
+    found.was_left = false;
+  }
+  if (found.job)
     fail(OF_COMMUNICATION_ERROR,
          "this process was forked from rank %u of a job, and takes no part in it: fork before the job is joined, or "
-         "start processes with spawn()",
+         "start a new process",
          found.job->rank());
 }
 
@@ -98,6 +105,7 @@ void set_job(Lock& lock, const Membership& membership, Clock::duration timeout) 
   found.job = std::move(job);
   found.process = current_process();
   found.was_left = false;
+  found.is_alone = membership.size == 1;
   static const bool registered = std::atexit(leave_at_exit) == 0;
   (void)registered;
 }

@@ -13,7 +13,7 @@ namespace oneflow::processes {
 class Job {
  public:
   // Returns the job. The first call joins the one that the environment describes; without one, this process is a job of
-  // its own. Throws CommunicationError in a process that was forked from a rank, and after the job was left.
+  // its own. Throws CommunicationError in a process that was forked from a rank of several, and after the job was left.
   static std::shared_ptr<Job> current();
   // Joins a job. Throws InvalidArgument if there is one already.
   static void join(const Membership& membership, Clock::duration timeout);

@@ -44,4 +44,9 @@ function buildFolder() {
   return path.join(process.env.OF_BUILD ?? path.join(__dirname, '..', '..', '..', '..', 'build'), 'lib');
 }
 
-module.exports = {load, find, findPlatform, isCheckout, buildFolder};
+/** Returns the path of the program oneflow-run. */
+function launcher() {
+  return path.join(isCheckout ? buildFolder() : findPlatform().folder, 'oneflow-run');
+}
+
+module.exports = {load, find, findPlatform, isCheckout, buildFolder, launcher};

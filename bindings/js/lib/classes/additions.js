@@ -5,7 +5,8 @@
 const fs = require('node:fs');
 const util = require('node:util');
 const {isObject} = require('./object');
-const {Profile, TensorFile, graph: {Graph}} = require('../../generated/classes');
+const {Profile, TensorFile, comm, graph: {Graph}} = require('../../generated/classes');
+const {spawn} = require('../comm/spawn');
 
 /** Makes util.inspect() show an object by `show`; a disposed one, and one with only the prototype, without it. */
 function setInspection(Class, show) {
@@ -25,3 +26,5 @@ setInspection(Profile, ({entries}) => `Profile { ${entries.length} calls }`);
 Profile.prototype.save = function save(path) {
   fs.writeFileSync(path, this.trace());
 };
+
+comm.spawn = spawn;

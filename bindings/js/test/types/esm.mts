@@ -123,3 +123,9 @@ flow.onnx.loadAsync(new URL('file:///model.onnx'), {sizes: new Map([['batch', 2]
 flow.onnx.load('model.onnx', {sizes: {batch: [1, 2]}});
 // @ts-expect-error: an unknown option
 flow.onnx.load('model.onnx', {verify: true});
+const results: Promise<any[]> = flow.comm.spawn((a: flow.Tensor) => a.add(1), 2, x);
+// @ts-expect-error: the number of ranks is missing
+flow.comm.spawn(() => 1);
+// @ts-expect-error: no program gets one
+flow.comm.Work;
+export {results};
