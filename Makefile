@@ -175,7 +175,7 @@ test: prepare-test ## Run all tests
 	@$(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs $(TEST_STEPS)
 
 .PHONY: test-long
-test-long: prepare-test $(VENV)/.models $(BUILD)/.test-processes-long ## Run all conformance vectors on every device, in every front end and on arm64, models of packages, deployments, and more of each fuzzer
+test-long: prepare-test $(VENV)/.models $(BUILD)/.test-processes-long ## Run all conformance vectors on every device, in every front end and on arm64, models of packages, deployments, jobs under stress, and more of each fuzzer
 	@ONEFLOW_VECTORS=all FUZZ_INPUTS=200000 $(PYTHON) tests/run_steps.py --logs $(BUILD)/test-logs \
 		test-deploy test-guides test-runtime test-sanitizers test-capi test-threads test-processes-long test-commnet-long \
 		$(addprefix test-,$(BINDINGS)) test-models test-arm64 test-fuzz test-fuzz-onnx

@@ -28,7 +28,7 @@ class SharedMutexes {
 
   // So many that threads which use different objects seldom meet, and so few that ThreadSanitizer can follow a fork,
   // which locks the mutexes of all levels: at most 64.
-  Mutex mutexes_[8];
+  Mutex mutexes_[6];
 };
 
 }  // namespace oneflow

@@ -2,6 +2,7 @@
 #include <commnet/commnet.h>
 #include <oneflow/communicator.h>
 
+#include <algorithm>
 #include <cstring>
 #include <list>
 #include <memory>
@@ -74,7 +75,8 @@ class CommNet {
     endpoint.listen = listen.empty() ? nullptr : listen.c_str();
     endpoint.flags = CN_MANUAL_PROGRESS;
     endpoint.busy_poll_us = kBusyPoll;
-    endpoint.peer_timeout_ms = options_.timeout_ms;
+    // A silent rank is lost before those that wait for others, which wait for it, give up: all are told who it is.
+    endpoint.peer_timeout_ms = std::max(options_.timeout_ms / 2, 1u);
     cn_job_options job{};
     job.struct_size = sizeof job;
     job.rank = options_.rank;

@@ -40,7 +40,7 @@ typedef struct of_communicator_options {
   const char* meeting; /* where the processes find each other, for those that need to be told; "": nowhere */
   const char* secret;  /* what only the processes of the job know; "": nothing */
   const char* listen;  /* the address of this host on which others reach it; "": only this host does */
-  uint32_t timeout_ms; /* how long open() waits for others, and a silent one is not lost */
+  uint32_t timeout_ms; /* how long open() waits for others; one that is silent for so long is lost */
   void* context;       /* of the functions below */
   /* Sets the text of a failure, and returns `status`. */
   of_status (*fail)(of_status status, const char* text);

@@ -7,7 +7,7 @@ from pathlib import Path
 import oneflow_py as flow
 
 comm = flow.comm
-comm.init(timeout=5)
+comm.init(timeout=15)
 print(comm.all_reduce(flow.ones([3])).tolist(), flush=True)
 Path(sys.argv[1], str(comm.rank())).touch()
 sizes = {"small": [3], "large": [300_000]}[sys.argv[2]]
