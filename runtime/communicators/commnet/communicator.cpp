@@ -2,7 +2,6 @@
 #include <commnet/commnet.h>
 #include <oneflow/communicator.h>
 
-#include <algorithm>
 #include <cstring>
 #include <list>
 #include <memory>
@@ -75,8 +74,7 @@ class CommNet {
     endpoint.listen = listen.empty() ? nullptr : listen.c_str();
     endpoint.flags = CN_MANUAL_PROGRESS;
     endpoint.busy_poll_us = kBusyPoll;
-    // A silent rank is lost before those that wait for others, which wait for it, give up: all are told who it is.
-    endpoint.peer_timeout_ms = std::max(options_.timeout_ms / 2, 1u);
+    endpoint.peer_timeout_ms = options_.timeout_ms;
     cn_job_options job{};
     job.struct_size = sizeof job;
     job.rank = options_.rank;

@@ -36,7 +36,7 @@ constexpr uint64_t kCredit = 256 << 10;
 // How many completed calls of a lane are known by their text.
 constexpr size_t kCompleted = 8;
 // How long a rank waits for what another one says that it calls, and whether it takes part.
-constexpr Clock::duration kDisputeTime = std::chrono::seconds(5), kAnswerTime = std::chrono::milliseconds(500);
+constexpr Clock::duration kDisputeTime = std::chrono::seconds(5), kAnswerTime = std::chrono::seconds(1);
 
 constexpr const char* kLeft = "the job was left";
 
