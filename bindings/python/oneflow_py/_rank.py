@@ -63,6 +63,7 @@ def _write(result: Any, file: IO[bytes]) -> None:
     file.write(RESULT)
     try:
         pickling.dump(result, file)
+        file.flush()
     except Exception as error:
         text = f"comm.spawn: the result, of type {type(result).__name__}, cannot be pickled: {error}"
         raise TypeMismatch(text) from error

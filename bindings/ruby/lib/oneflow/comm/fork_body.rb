@@ -21,10 +21,7 @@ module OneFlow
       rescue Exception => e # rubocop:disable Lint/RescueException
         outcome = failure_of(e)
       ensure
-        outcome ||= failure_of(LocalJumpError.new("the block was left by break, return or throw"))
-        writer.write([outcome.bytesize].pack(SIZE), outcome)
-        writer.close
-        exit!(true)
+        write(outcome || failure_of(LocalJumpError.new("the block was left by break, return or throw")), writer)
       end
 
       private
@@ -38,6 +35,13 @@ module OneFlow
         rescue TypeError => e
           raise TypeMismatch, "comm.spawn: the result cannot be written by Marshal: #{e.message}"
         end
+      end
+
+      def write(outcome, writer)
+        writer.write([outcome.bytesize].pack(SIZE), outcome)
+        writer.close
+      ensure
+        exit!(true)
       end
 
       def enter(out, err)

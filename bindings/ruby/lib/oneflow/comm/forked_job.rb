@@ -40,6 +40,7 @@ module OneFlow
         @launcher = Process.spawn(Launcher.path, "-n", @count.to_s, "--hold", in: input, out: writer)
         [input, writer].each(&:close)
         @variables = Array.new(@count) { output.gets("\0\0", chomp: true).to_s.split("\0") }
+        raise CommunicationError, "comm.spawn: oneflow-run has failed" if @variables.any?(&:empty?)
       ensure
         [input, writer, output].each { |each| each&.close }
       end
