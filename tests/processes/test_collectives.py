@@ -17,7 +17,7 @@ from tests.processes.jobs import command, run
 LANGUAGES = ("python", "js", "ruby")
 
 
-def _check(found: Sequence[Sequence[object]], given: Sequence[Case]) -> None:
+def check(found: Sequence[Sequence[object]], given: Sequence[Case]) -> None:
     for rank, results in enumerate(found):
         assert len(results) == len(given)
         for case, result in zip(given, results, strict=True):
@@ -42,7 +42,7 @@ def _run(languages: Sequence[str], path: Path) -> None:
     given = list(cases(len(languages)))
     file = path / "cases.json"
     file.write_text(json.dumps([each.as_json() for each in given]), encoding="utf-8")
-    _check(run([command(language, "driver", str(file)) for language in languages]), given)
+    check(run([command(language, "driver", str(file)) for language in languages]), given)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -97,6 +97,9 @@ void Engine::close() {
   take_submitted();
   for (auto& [number, lane] : lanes_)
     while (!lane.operations.empty()) finish(*lane.operations.front(), Error(OF_COMMUNICATION_ERROR, kLeft));
+  while (device_groups_.have_work(Clock::now()))
+    if (!table_.progress(self_)) std::this_thread::sleep_for(kShortestNap);
+  device_groups_.close();
   table_.close(self_);
   ::close(wake_descriptor_);
 }
@@ -198,7 +201,7 @@ bool Engine::work(const Operation* awaited) {
     }
     check_deadlines(now);
     if (!awaited || is_interrupted()) return did;
-    sleep(has_descriptor() ? kNap : std::exchange(nap, std::min(nap * 2, kLongestNap)));
+    sleep(may_sleep() ? kNap : std::exchange(nap, std::min(nap * 2, kLongestNap)));
     has_slept = true;
   }
 }
@@ -216,6 +219,8 @@ bool Engine::work_once() {
     did = true;
   }
   did |= table_.progress(self_);
+  did |= device_peers_.answer();
+  if (!looked_at_.empty()) look_at_conditions();
   while (!failed_.empty()) {
     const auto [operation, error] = std::move(failed_.back());
     failed_.pop_back();
@@ -229,6 +234,20 @@ bool Engine::work_once() {
     did = true;
   }
   return did;
+}
+
+void Engine::look_at_conditions() {
+  std::erase_if(looked_at_, [&](const Ref<Operation>& each) {
+    try {
+      each->look();
+    } catch (const Error& error) {
+      failed_.emplace_back(each, error);
+      return true;
+    }
+    if (!each->is_ready()) return !each->is_looking();
+    ready_.push_back(each);
+    return true;
+  });
 }
 
 // Sleeps until there is work, but not for longer than a duration.
@@ -260,13 +279,13 @@ void Engine::run_thread() {
     is_worked_ = true;
     worker_ = std::this_thread::get_id();
     lock.unlock();
-    const bool did = work(nullptr);
+    const bool did = work(nullptr), sleeps_long = may_sleep();
     lock.lock();
     leave_work();
     if (is_closing_ || waiting_ > 0) continue;
     lock.unlock();
     nap = did ? kShortestNap : std::min(nap * 2, running_ > 0 ? kLongestNap : kNap);
-    sleep(has_descriptor() ? kNap : nap);
+    sleep(sleeps_long ? kNap : nap);
     lock.lock();
   }
 }
@@ -369,19 +388,22 @@ void Engine::check_deadlines(Clock::time_point now) {
     abort(operation, Error(OF_COMMUNICATION_ERROR, std::move(text)));
     i = 0;
   }
+  device_groups_.check(now);
 }
 
 void Engine::check_awaited(const Operation& operation) const {
-  const auto rank = operation.awaited_rank();
-  if (rank && others_[*rank].lost)
-    fail(OF_COMMUNICATION_ERROR, "rank %u is lost: %s", *rank, others_[*rank].lost->c_str());
+  if (const auto rank = operation.awaited_rank()) check_not_lost(*rank);
+}
+
+void Engine::check_not_lost(uint32_t rank) const {
+  if (others_[rank].lost) fail(OF_COMMUNICATION_ERROR, "rank %u is lost: %s", rank, others_[rank].lost->c_str());
 }
 
 // ---------------------------------------------------------------- messages
 
 void Engine::post(uint32_t rank, const Envelope& envelope, const void* data, size_t size) {
   Other& other = others_[rank];
-  if (other.lost) fail(OF_COMMUNICATION_ERROR, "rank %u is lost: %s", rank, other.lost->c_str());
+  check_not_lost(rank);
   if (draft_.size() < sizeof envelope + size) draft_.resize(sizeof envelope + size);
   std::memcpy(draft_.data(), &envelope, sizeof envelope);
   if (size > 0) std::memcpy(draft_.data() + sizeof envelope, data, size);
@@ -425,6 +447,9 @@ void Engine::arrived(uint32_t rank, const void* data, size_t size) {
     message.bytes = std::make_unique_for_overwrite<std::byte[]>(message.count);
     std::memcpy(message.bytes.get(), static_cast<const std::byte*>(data) + sizeof(Envelope), message.count);
   }
+  if (envelope.kind == MessageKind::kAsk || envelope.kind == MessageKind::kAnswer)
+    return device_peers_.take(message);
+  if (envelope.kind == MessageKind::kBroken) return device_groups_.take(message);
   Lane& lane = lanes_[envelope.lane];
   Operation* const current = lane.operations.empty() ? nullptr : lane.operations.front().get();
   if (current && current->state == Operation::State::kRunning && current->sequence == envelope.sequence)
@@ -511,6 +536,7 @@ void Engine::ended(Transfer& transfer, of_status status, const char* text) {
 
 void Engine::lost(uint32_t rank, const char* text) {
   others_[rank].lost = text;
+  device_groups_.note_lost(rank, text);
   for (Operation* const each : begun_)
     // What it has sent before counts.
     if (each->awaited_rank() == rank && !each->is_ready())

@@ -17,6 +17,10 @@ enum class MessageKind : uint32_t {
   kPassed,   // likewise, of a call that the sender has completed
   kAbort,    // the text of a failure of the sender follows
   kCredit,   // `size` bytes of messages were taken
+  // Of no lane:
+  kAsk,     // the name of a device type follows: the sender wants to know the communicator of such devices
+  kAnswer,  // the name of the type and the version of the communicator follow; see DevicePeers
+  kBroken,  // the text of a failure follows: the communicator of devices whose number is `call` is of no use any more
 };
 
 // The beginning of each message.
