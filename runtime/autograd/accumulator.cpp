@@ -27,19 +27,6 @@ bool is_own(const Tensor& grad) {
 // Returns whether a gradient can be stored without a copy. To one with a history, nothing is added in place.
 bool is_storable(const Tensor& grad, bool records) { return is_own(grad) || (records && grad.carried_layers() != 0); }
 
-// Keeps interrupts from ending the work of this thread, for as long as the object lives: they would leave a gradient to
-// which a part of another one was added.
-class Uninterrupted {
- public:
-  Uninterrupted() : before_(std::exchange(interrupt_check, {})) {}
-  Uninterrupted(const Uninterrupted&) = delete;
-  Uninterrupted& operator=(const Uninterrupted&) = delete;
-  ~Uninterrupted() { interrupt_check = before_; }
-
- private:
-  const InterruptCheck before_;
-};
-
 }  // namespace
 
 TensorRef Accumulator::grad() {

@@ -25,6 +25,18 @@ inline void throw_if_interrupted() {
     fail(OF_INTERRUPTED, "the work was interrupted");
 }
 
+// Keeps interrupts from ending the work of this thread, for as long as the object lives.
+class Uninterrupted {
+ public:
+  Uninterrupted() : before_(std::exchange(interrupt_check, {})) {}
+  Uninterrupted(const Uninterrupted&) = delete;
+  Uninterrupted& operator=(const Uninterrupted&) = delete;
+  ~Uninterrupted() { interrupt_check = before_; }
+
+ private:
+  const InterruptCheck before_;
+};
+
 }  // namespace oneflow
 
 #endif  // ONEFLOW_BASE_INTERRUPT_H_

@@ -19,13 +19,16 @@ namespace oneflow::processes {
 
 class Engine;
 
+// Throws the failure of a hook of a communicator, as CommunicationError; does nothing for OF_OK.
+void check_communication(of_status status);
+
 // A communicator of one device per rank of a group, for the operations of a lane. Its work has a stream of its own, so
 // that it waits only for what it needs, and other work only for its results.
 class DeviceGroup {
  public:
   using Clock = std::chrono::steady_clock;
 
-  // Begins to open a communicator. Throws the device's error.
+  // Begins to open a communicator.
   DeviceGroup(const Group& group, uint32_t position, Stream& stream, const of_device_communicator_id& id);
   DeviceGroup(const DeviceGroup&) = delete;
   DeviceGroup& operator=(const DeviceGroup&) = delete;
@@ -80,15 +83,17 @@ class DeviceGroups {
   std::shared_ptr<DeviceGroup> find(uint64_t lane, const Device& device) const;
   // Returns the stream for the communicators of a lane and a device.
   Stream& stream(uint64_t lane, Device& device);
-  // Adds a communicator that is open, in place of another one, which is closed.
+  // Adds a communicator that is open, in place of another one, which is closed. Throws its failure if it has failed
+  // elsewhere meanwhile.
   void add(uint64_t lane, std::shared_ptr<DeviceGroup> opened);
-  // Removes a communicator that has failed, and tells the other ranks.
+  // Removes a communicator that has failed, or those of a lane, and tells the other ranks.
   void fail(const DeviceGroup& failed, const std::string& text);
+  void fail(uint64_t lane, const std::string& text);
 
   // Removes those that fail by themselves, and those whose work is not done at its deadline.
   void check(Clock::time_point now);
   void note_lost(uint32_t rank, const std::string& text);
-  // Removes a communicator that has failed elsewhere.
+  // Takes what another rank tells of a communicator: it has failed, or is closed there.
   void take(const Message& message);
   // Returns whether there is work that is not done, before all are closed.
   bool have_work(Clock::time_point now);
@@ -98,17 +103,19 @@ class DeviceGroups {
   struct Entry {
     uint64_t lane;
     std::shared_ptr<DeviceGroup> group;
-    bool is_replaced = false;  // it is closed once its work is done
+    bool is_replaced = false;          // it is closed once its work is done
+    std::vector<uint32_t> closed = {};  // the ranks that have closed it: they are not needed any more
   };
 
-  // Calls failure_of(group) for each, and removes those for which it returns a text, which may be told to the other
+  // Calls failure_of(entry) for each, and removes those for which it returns a text, which may be told to the other
   // ranks. Removes those that are replaced and have no work.
   template <class FailureOf>
   void remove_failed(bool tells, FailureOf&& failure_of);
-  void tell(const DeviceGroup& failed, const std::string& text);
+  void tell(const DeviceGroup& group, MessageKind kind, const std::string& text);
 
   Engine& engine_;
   std::vector<Entry> entries_;
+  std::deque<std::pair<int64_t, std::string>> failures_;  // the last ones of which others have told, by number
   std::map<std::pair<uint64_t, Device*>, Stream*> streams_;
 };
 

@@ -51,12 +51,14 @@ class OnStream {
 class Submission {
  public:
   Submission(DeviceGroups& groups, const DeviceGroup& group) : groups_(groups), group_(&group) {}
-  ~Submission() {
-    if (group_) groups_.fail(*group_, "the call has failed there");
-  }
+  ~Submission() { fail("the call has failed there"); }
   Submission(const Submission&) = delete;
   Submission& operator=(const Submission&) = delete;
+
   void succeed() { group_ = nullptr; }
+  void fail(const std::string& text) {
+    if (group_) groups_.fail(*std::exchange(group_, nullptr), text);
+  }
 
  private:
   DeviceGroups& groups_;
@@ -360,18 +362,23 @@ class DeviceRoute final : public Route {
     co_await agree(operation, number);
     if (number == 0) co_await open(operation, group);
     Submission submission(groups, *group);
-    group->is_ready();  // or it has failed meanwhile
-    {
-      const OnStream on(group->stream());
-      placed_->hold(group->stream());
-      check(enqueue(*group, group->stream().handle()));
+    try {
+      group->is_ready();  // or it has failed meanwhile
+      {
+        const OnStream on(group->stream());
+        placed_->hold(group->stream());
+        check_communication(enqueue(*group, group->stream().handle()));
+      }
+      const Operation::Condition is_submitted = [&group] { return group->is_ready(); };
+      co_await operation.until(operation.group().ranks(), is_submitted);
+      outcome.stream = &group->stream();
+      const Ready ready = outcome.ready = std::make_shared<const Event>(Event::mark(group->stream()));
+      group->note_work(caller_, ready, Clock::now() + engine.timeout());
+      submission.succeed();
+    } catch (const Error& error) {
+      submission.fail(error.text());
+      throw;
     }
-    const Operation::Condition is_submitted = [&group] { return group->is_ready(); };
-    co_await operation.until(operation.group().ranks(), is_submitted);
-    outcome.stream = &group->stream();
-    const Ready ready = outcome.ready = std::make_shared<const Event>(Event::mark(group->stream()));
-    group->note_work(caller_, ready, Clock::now() + engine.timeout());
-    submission.succeed();
   }
 
   Task open(Operation& operation, std::shared_ptr<DeviceGroup>& group) const {
@@ -380,7 +387,7 @@ class DeviceRoute final : public Route {
     const TensorRef memory = Tensor::allocate(Shape{OF_DEVICE_COMMUNICATOR_ID_SIZE}, OF_UINT8, kHost);
     auto& id = *static_cast<of_device_communicator_id*>(memory->mutable_data());
     if (own == 0) {
-      check(device_.table().communicator->make_id(&id));
+      check_communication(device_.table().communicator->make_id(&id));
       for (uint32_t to = 1; to < operation.size(); ++to) operation.send(to, *memory, &id, sizeof id);
       co_await operation.sent();
     } else {

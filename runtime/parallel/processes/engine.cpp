@@ -95,8 +95,11 @@ void Engine::close() {
   }
   if (thread_.joinable()) thread_.join();
   take_submitted();
-  for (auto& [number, lane] : lanes_)
+  for (auto& [number, lane] : lanes_) {
+    // Other ranks may have submitted work for an operation that this one has begun.
+    if (!lane.operations.empty()) device_groups_.fail(number, kLeft);
     while (!lane.operations.empty()) finish(*lane.operations.front(), Error(OF_COMMUNICATION_ERROR, kLeft));
+  }
   while (device_groups_.have_work(Clock::now()))
     if (!table_.progress(self_)) std::this_thread::sleep_for(kShortestNap);
   device_groups_.close();
@@ -326,6 +329,7 @@ void Engine::begin_next(Lane& lane) {
 // Runs a part of an operation's body.
 void Engine::run(Operation& operation, void (Operation::*part)()) {
   const Ref<Operation> kept = Ref<Operation>::share(&operation);
+  const Uninterrupted uninterrupted;  // an interrupt ends the wait of this thread, not the operation
   try {
     (operation.*part)();
     if (operation.is_complete()) finish(operation, {});
@@ -449,7 +453,8 @@ void Engine::arrived(uint32_t rank, const void* data, size_t size) {
   }
   if (envelope.kind == MessageKind::kAsk || envelope.kind == MessageKind::kAnswer)
     return device_peers_.take(message);
-  if (envelope.kind == MessageKind::kBroken) return device_groups_.take(message);
+  if (envelope.kind == MessageKind::kBroken || envelope.kind == MessageKind::kClosed)
+    return device_groups_.take(message);
   Lane& lane = lanes_[envelope.lane];
   Operation* const current = lane.operations.empty() ? nullptr : lane.operations.front().get();
   if (current && current->state == Operation::State::kRunning && current->sequence == envelope.sequence)

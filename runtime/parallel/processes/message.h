@@ -21,6 +21,7 @@ enum class MessageKind : uint32_t {
   kAsk,     // the name of a device type follows: the sender wants to know the communicator of such devices
   kAnswer,  // the name of the type and the version of the communicator follow; see DevicePeers
   kBroken,  // the text of a failure follows: the communicator of devices whose number is `call` is of no use any more
+  kClosed,  // the sender has done all work of this communicator, and leaves it
 };
 
 // The beginning of each message.
