@@ -3,9 +3,6 @@
  * `accel_fail_copies` to n makes the next n copies of each device fail, and `accel_fail_copies:1` those of the second
  * device. Faults that occur before options can be set are selected by the environment variable ACCEL_FAULT. */
 #include <oneflow/device_plugin.h>
-
-#include "meeting.h"
-
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,6 +11,8 @@
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "meeting.h"
 
 enum {
   DEVICES = 2,
@@ -47,8 +46,7 @@ static const char* const names[] = {
     "slow",     /* microseconds by which each task is delayed */
     "capacity", /* bytes of memory */
     /* counters: bytes in use, and numbers of calls */
-    "used_memory", "used_host_memory", "peer_copies", "kernels", "streams", "lookups",
-    "collectives"};
+    "used_memory", "used_host_memory", "peer_copies", "kernels", "streams", "lookups", "collectives"};
 enum { SETTINGS = sizeof(names) / sizeof(*names) };
 static _Atomic int64_t values[SETTINGS][DEVICES];
 
@@ -124,7 +122,7 @@ typedef struct task {
   const void* from;
   uint64_t bytes;
   uint8_t value;
-  event awaited;  /* waits */
+  event awaited; /* waits */
   struct collective* collective;
   const char* op; /* kernels */
   bool fails;
@@ -464,7 +462,8 @@ static of_status find_kernel(of_device id, const char* name, uint64_t kernel_id,
   return OF_UNSUPPORTED;
 }
 
-/* -- collectives between processes: exchanges of bytes, and reductions of what has come in the order of the ranks ---- */
+/* -- collectives between processes: exchanges of bytes, and reductions of what has come in the order of the ranks ----
+ */
 
 typedef struct communicator {
   of_device id;
@@ -546,21 +545,21 @@ static void abort_communicator(of_device_communicator aborted) {
   release((communicator*)aborted);
 }
 
-#define COMBINE(type)                                                                       \
-  for (uint64_t i = 0; i < now->count; ++i) {                                               \
-    type total = ((const type*)now->outputs[0])[i];                                         \
-    for (uint32_t r = 1; r < now->own->size; ++r) {                                         \
-      const type next = ((const type*)now->outputs[r])[i];                                  \
-      if (now->reduction == OF_REDUCTION_PRODUCT) {                                         \
-        total *= next;                                                                      \
+#define COMBINE(type)                                                                        \
+  for (uint64_t i = 0; i < now->count; ++i) {                                                \
+    type total = ((const type*)now->outputs[0])[i];                                          \
+    for (uint32_t r = 1; r < now->own->size; ++r) {                                          \
+      const type next = ((const type*)now->outputs[r])[i];                                   \
+      if (now->reduction == OF_REDUCTION_PRODUCT) {                                          \
+        total *= next;                                                                       \
       } else if (now->reduction == OF_REDUCTION_MIN || now->reduction == OF_REDUCTION_MAX) { \
-        if ((now->reduction == OF_REDUCTION_MIN) == (next < total)) total = next;           \
-      } else {                                                                              \
-        total += next;                                                                      \
-      }                                                                                     \
-    }                                                                                       \
-    if (now->reduction == OF_REDUCTION_MEAN) total /= (type)now->own->size;                 \
-    ((type*)now->result)[i] = total;                                                        \
+        if ((now->reduction == OF_REDUCTION_MIN) == (next < total)) total = next;            \
+      } else {                                                                               \
+        total += next;                                                                       \
+      }                                                                                      \
+    }                                                                                        \
+    if (now->reduction == OF_REDUCTION_MEAN) total /= (type)now->own->size;                  \
+    ((type*)now->result)[i] = total;                                                         \
   }
 
 static void combine(const collective* now) {
@@ -606,7 +605,9 @@ static of_status submit_collective(collective* made, of_device_stream stream) {
   return submit(stream, (task){.run = run_collective, .collective = made});
 }
 
-static of_status fail_for_memory(void) { return host->fail(OF_OUT_OF_MEMORY, "the host has no memory for a collective"); }
+static of_status fail_for_memory(void) {
+  return host->fail(OF_OUT_OF_MEMORY, "the host has no memory for a collective");
+}
 
 /* Adds the memory and the arguments of a reduction of `count` elements of each rank. */
 static bool add_reduction(collective* made, void* output, uint64_t count, of_dtype dtype, of_reduction reduction) {

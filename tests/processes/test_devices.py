@@ -129,5 +129,5 @@ def test_graphs() -> None:
 
 
 def test_a_rank_leaves_early() -> None:
-    (error,), ignored = _results("unfinished", ["python"] * 2)
+    error = _results("unfinished", ["python"] * 2)[0][0]
     _check_error(error, "rank 1 ")

@@ -256,8 +256,8 @@ typedef struct of_communicator_hooks {
   /* Begins to open a communicator. poll() tells when that is done. On failure, there is nothing to close. */
   of_status (*open)(of_device device, const of_device_communicator_id* id, uint32_t rank, uint32_t size,
                     of_device_communicator* communicator);
-  /* Sets *is_ready: whether the communicator is open, and all work of its collectives is in the stream. Returns an error
-   * if the communicator has failed; then only abort() may be called. */
+  /* Sets *is_ready: whether the communicator is open, and all work of its collectives is in the stream. Returns an
+   * error if the communicator has failed; then only abort() may be called. */
   of_status (*poll)(of_device_communicator communicator, bool* is_ready);
   /* Ends work that is under way, whose results are then undefined, so that the stream goes on. Closes the
    * communicator. */
@@ -266,8 +266,8 @@ typedef struct of_communicator_hooks {
    * to them. */
   void (*close)(of_device_communicator communicator);
 
-  /* Writes the combined elements of all ranks to `output`: on rank `root`, or on all ranks if it is negative. The output
-   * of the others is not written, and may be NULL. */
+  /* Writes the combined elements of all ranks to `output`: on rank `root`, or on all ranks if it is negative. The
+   * output of the others is not written, and may be NULL. */
   of_status (*reduce)(of_device_communicator communicator, int32_t root, const void* input, void* output,
                       uint64_t count, of_dtype dtype, of_reduction reduction, of_device_stream stream);
   /* Likewise, of counts[r] elements for rank r, one part after the other in `input`. Each rank gets its part. */

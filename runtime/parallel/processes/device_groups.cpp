@@ -171,8 +171,7 @@ void DeviceGroups::take(const Message& message) {
       if (is_meant(each)) each.closed.push_back(message.rank);
     return;
   }
-  const std::string failure =
-      format_text("rank %u has failed: %s", message.rank, std::string(message.text()).c_str());
+  const std::string failure = format_text("rank %u has failed: %s", message.rank, std::string(message.text()).c_str());
   remove_failed(false, [&](const Entry& each) { return is_meant(each) ? failure : std::string(); });
   failures_.emplace_back(number, failure);
   if (failures_.size() > kMostFailures) failures_.pop_front();

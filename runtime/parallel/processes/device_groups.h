@@ -103,7 +103,7 @@ class DeviceGroups {
   struct Entry {
     uint64_t lane;
     std::shared_ptr<DeviceGroup> group;
-    bool is_replaced = false;          // it is closed once its work is done
+    bool is_replaced = false;           // it is closed once its work is done
     std::vector<uint32_t> closed = {};  // the ranks that have closed it: they are not needed any more
   };
 

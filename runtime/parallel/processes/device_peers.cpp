@@ -42,8 +42,8 @@ bool DevicePeers::have_same(const Group& group, of_device device) {
     const auto run = [this, answer, type, version, ranks = group.ranks()](Operation& operation) -> Task {
       return compare(operation, ranks, type, version, *answer);
     };
-    const auto operation = Ref<Operation>::adopt(
-        new Operation(engine_, Group::of({engine_.rank()}), kLane, Described("comm.ask"), run));
+    const auto operation =
+        Ref<Operation>::adopt(new Operation(engine_, Group::of({engine_.rank()}), kLane, Described("comm.ask"), run));
     engine_.submit(operation);
     engine_.wait(*operation);
     same = *answer;

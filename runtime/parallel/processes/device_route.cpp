@@ -22,10 +22,8 @@ constinit const OperatorName kLazyClone("lazy_clone"), kAdd("add"), kMul("mul"),
 // Returns the reduction that operators do; nothing for none.
 std::optional<of_reduction> reduction_of(const MergeOperators& operators) {
   if (operators.then) return OF_REDUCTION_MEAN;
-  const std::pair<const OperatorName&, of_reduction> known[] = {{kAdd, OF_REDUCTION_SUM},
-                                                                {kMul, OF_REDUCTION_PRODUCT},
-                                                                {kMin, OF_REDUCTION_MIN},
-                                                                {kMax, OF_REDUCTION_MAX}};
+  const std::pair<const OperatorName&, of_reduction> known[] = {
+      {kAdd, OF_REDUCTION_SUM}, {kMul, OF_REDUCTION_PRODUCT}, {kMin, OF_REDUCTION_MIN}, {kMax, OF_REDUCTION_MAX}};
   for (const auto& [name, reduction] : known)
     if (operators.by == &*name) return reduction;
   return {};
@@ -104,8 +102,7 @@ struct FirstDim {
     Shape sizes = tensor.sizes(), strides = tensor.strides();
     std::rotate(&sizes[0], &sizes[dim], &sizes[dim] + 1);
     std::rotate(&strides[0], &strides[dim], &strides[dim] + 1);
-    return collective::flat(
-        *collective::packed(caller, *Tensor::view(tensor, sizes, strides, tensor.offset())));
+    return collective::flat(*collective::packed(caller, *Tensor::view(tensor, sizes, strides, tensor.offset())));
   }
   // Returns the tensor of these sizes that a vector in that order has from an element on.
   TensorRef unpack(const Tensor& vector, int64_t start, const Shape& sizes) const {
@@ -234,8 +231,8 @@ class DeviceRoute final : public Route {
     const bool is_root = operation.position() == root;
     if (is_root) std::ranges::transform(parts, exchange.received_counts.begin(), count_of);
     co_await run(operation, exchange, input->dtype(), outcome);
-    outcome.finish = is_root ? joining(parts, {0}, dim)
-                             : zeros(resized(input->sizes(), dim, total_of(extents)), input->dtype());
+    outcome.finish =
+        is_root ? joining(parts, {0}, dim) : zeros(resized(input->sizes(), dim, total_of(extents)), input->dtype());
   }
 
   Task scatter(Operation& operation, uint32_t root, Split split, Outcome& outcome) const override {

@@ -451,8 +451,7 @@ void Engine::arrived(uint32_t rank, const void* data, size_t size) {
     message.bytes = std::make_unique_for_overwrite<std::byte[]>(message.count);
     std::memcpy(message.bytes.get(), static_cast<const std::byte*>(data) + sizeof(Envelope), message.count);
   }
-  if (envelope.kind == MessageKind::kAsk || envelope.kind == MessageKind::kAnswer)
-    return device_peers_.take(message);
+  if (envelope.kind == MessageKind::kAsk || envelope.kind == MessageKind::kAnswer) return device_peers_.take(message);
   if (envelope.kind == MessageKind::kBroken || envelope.kind == MessageKind::kClosed)
     return device_groups_.take(message);
   Lane& lane = lanes_[envelope.lane];

@@ -120,7 +120,8 @@ std::shared_ptr<Route> choose_route(const Context& context, const RouteOptions& 
   return route ? route : host_route(context.call.name);
 }
 
-// Begins what make_plan(route) returns, and waits for its result, unless the call only begins it or has begun it before.
+// Begins what make_plan(route) returns, and waits for its result, unless the call only begins it or has begun it
+// before.
 template <class MakePlan>
 void perform(Call& call, const Context& context, const RouteOptions& options, MakePlan&& make_plan) {
   note_other_work();  // a session cannot replay it
@@ -282,8 +283,7 @@ void broadcast(Call& call) {
   if (call.infer_only) return infer(call, context.input().sizes());
   perform(call, context, {context.group}, [&](const RouteRef& route) {
     // The elements of the other ranks' tensors are not used.
-    const TensorRef input =
-        context.own == root ? route->placed_copy(context.input()) : share(context.input());
+    const TensorRef input = context.own == root ? route->placed_copy(context.input()) : share(context.input());
     return plan_of(context, *route, -1, [=](Operation& operation, Outcome& outcome) {
       return route->broadcast(operation, root, input, outcome);
     });
