@@ -63,9 +63,13 @@ std::string find_defect(const of_device_table& table) {
       {"query_event", !table.create_event || table.query_event},
       {"synchronize_event", !table.create_event || table.synchronize_event},
       {"free_host", !table.allocate_host || table.free_host},
+      {"destroy_stream", !table.communicator || table.destroy_stream},
   };
   for (const auto& hook : required)
     if (!hook.is_there) return format_text("its table lacks the hook %s", hook.name);
+  if (table.communicator && table.communicator->struct_size < sizeof(of_communicator_hooks))
+    return format_text("its communicator hooks have %u bytes, at least %zu are needed", table.communicator->struct_size,
+                       sizeof(of_communicator_hooks));
   return "";
 }
 

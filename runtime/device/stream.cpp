@@ -131,7 +131,15 @@ void Stream::wait_for(Stream& other) {
 
 void Stream::depend_on(Stream& other) {
   wait_for(other);
-  if (!device_.table().create_stream) return;
+  if (device_.table().create_stream) add_source(other);
+}
+
+void Stream::depend_on(Stream& other, const Event& ready) {
+  ready.hold(*this);
+  add_source(other);
+}
+
+void Stream::add_source(Stream& other) {
   const std::lock_guard lock(mutex_);
   if (std::find(sources_.begin(), sources_.end(), &other) == sources_.end()) sources_.push_back(&other);
 }

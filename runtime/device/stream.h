@@ -17,6 +17,7 @@
 namespace oneflow {
 
 class Device;
+class Event;
 class Pool;
 
 // A stream of a device. Thread-safe. Streams are never destroyed: a closed one is opened again for the next
@@ -47,6 +48,8 @@ class Stream {
   void synchronize();
   // Like synchronize(), for code that cannot report an error: the next synchronize() throws it.
   void wait_and_keep_failure() noexcept;
+  // Keeps an error of work for the next synchronize().
+  void keep_failure(const Error& error) noexcept;
   // Returns whether all work submitted to this stream is done.
   bool is_done();
   // Calls deleter(context) once the work submitted so far is done, which may read foreign memory: at once if the device
@@ -58,6 +61,8 @@ class Stream {
   // Like wait_for(), for later work that reads results of `other`: the next synchronize() of this stream also reports
   // the errors of `other`.
   void depend_on(Stream& other);
+  // Likewise, for later work that reads results of `other` which are there at an event of it.
+  void depend_on(Stream& other, const Event& ready);
 
   // Returns whether the plugin has a stream for this one.
   bool is_open() const { return has_handle_.load(std::memory_order_acquire); }
@@ -77,12 +82,12 @@ class Stream {
   void make_handle();
   // Waits for all work submitted to this stream, calls the deleters that wait for it, and throws its first error.
   void wait();
-  // Keeps an error of work for the next synchronize().
-  void keep_failure(const Error& error) noexcept;
   // Removes and returns the error that was kept; null if there is none.
   std::unique_ptr<const Error> take_failure();
   // Removes and returns all of releases_.
   std::vector<Release> take_releases();
+  // Adds a stream to sources_.
+  void add_source(Stream& other);
   // Removes and returns one of sources_; null if there is none.
   Stream* take_source();
 

@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "meeting.h"
+
 enum {
   DEVICES = 2,
   MAX_MEMORY = 256 << 20 /* bytes per device */,
@@ -36,6 +38,7 @@ static const char* const names[] = {
     "fail_silently",     /* copies return an undefined status, without an error text */
     "empty_allocations", /* allocations succeed but return NULL */
     "fail_from",         /* not a number of calls: the n-th allocation from now on fails, and all after it */
+    "fail_collectives",  /* they hang, and their communicator says that it has failed */
     "endless_name",      /* the device name is not terminated */
     "lose",              /* the device is lost at its next task */
     /* behaviour */
@@ -43,7 +46,7 @@ static const char* const names[] = {
     "slow",     /* microseconds by which each task is delayed */
     "capacity", /* bytes of memory */
     /* counters: bytes in use, and numbers of calls */
-    "used_memory", "used_host_memory", "peer_copies", "kernels", "streams", "lookups"};
+    "used_memory", "used_host_memory", "peer_copies", "kernels", "streams", "lookups", "collectives"};
 enum { SETTINGS = sizeof(names) / sizeof(*names) };
 static _Atomic int64_t values[SETTINGS][DEVICES];
 
@@ -119,7 +122,8 @@ typedef struct task {
   const void* from;
   uint64_t bytes;
   uint8_t value;
-  event awaited;  /* waits */
+  event awaited; /* waits */
+  struct collective* collective;
   const char* op; /* kernels */
   bool fails;
   float (*function)(float first, float second);
@@ -458,6 +462,257 @@ static of_status find_kernel(of_device id, const char* name, uint64_t kernel_id,
   return OF_UNSUPPORTED;
 }
 
+/* -- collectives between processes: exchanges of bytes, and reductions of what has come in the order of the ranks ----
+ */
+
+typedef struct communicator {
+  of_device id;
+  uint32_t rank, size;
+  meeting* joined;
+  _Atomic bool is_aborted, has_failed;
+  _Atomic int users; /* the runtime, and tasks that are not done */
+} communicator;
+
+typedef struct collective { /* arrays by rank */
+  communicator* own;
+  bool fails;
+  const void* inputs[MAX_RANKS];
+  void* outputs[MAX_RANKS];
+  uint64_t sent[MAX_RANKS], received[MAX_RANKS];
+  /* reductions */
+  void* result; /* NULL: none */
+  void* scratch;
+  uint64_t count;
+  of_dtype dtype;
+  of_reduction reduction;
+} collective;
+
+static const char* communicator_version(void) {
+  if (strcmp(getenv("ACCEL_FAULT") ? getenv("ACCEL_FAULT") : "", "no_communicator") != 0) return "accel 1";
+  return host->fail(OF_UNSUPPORTED, "the links were told to be missing"), NULL;
+}
+
+static uint64_t element_bytes(of_dtype dtype) { return dtype == OF_FLOAT32 || dtype == OF_INT32 ? 4 : 8; }
+
+static bool can_reduce(of_dtype dtype, of_reduction reduction) {
+  if (dtype == OF_INT32 || dtype == OF_INT64) return reduction != OF_REDUCTION_MEAN;
+  return dtype == OF_FLOAT32 || dtype == OF_FLOAT64;
+}
+
+static of_status make_id(of_device_communicator_id* made) {
+  struct timespec now;
+  clock_gettime(CLOCK_REALTIME, &now);
+  memset(made, 0, sizeof(*made));
+  snprintf((char*)made->bytes, sizeof(made->bytes), "/accel-%d-%lld-%ld", getpid(), (long long)now.tv_sec, now.tv_nsec);
+  return OF_OK;
+}
+
+static of_status open_communicator(of_device id, const of_device_communicator_id* given, uint32_t rank, uint32_t size,
+                                   of_device_communicator* opened) {
+  if (size > MAX_RANKS) return host->fail(OF_UNSUPPORTED, "there are too many ranks");
+  communicator* own = calloc(1, sizeof(communicator));
+  meeting* joined = own ? join_meeting((const char*)given->bytes, rank, size) : NULL;
+  if (!joined) {
+    free(own);
+    return host->fail(OF_DEVICE_ERROR, "no memory could be shared with other processes");
+  }
+  own->id = id;
+  own->rank = rank;
+  own->size = size;
+  own->joined = joined;
+  own->users = 1;
+  *opened = (of_device_communicator)own;
+  return OF_OK;
+}
+
+static of_status poll_communicator(of_device_communicator asked, bool* is_ready) {
+  const communicator* own = (const communicator*)asked;
+  if (own->has_failed) return host->fail(OF_DEVICE_ERROR, "a link was told to fail");
+  *is_ready = is_complete(own->joined);
+  return OF_OK;
+}
+
+static void release(communicator* own) {
+  if (--own->users > 0) return;
+  leave_meeting(own->joined);
+  free(own);
+}
+
+static void close_communicator(of_device_communicator closed) { release((communicator*)closed); }
+
+static void abort_communicator(of_device_communicator aborted) {
+  ((communicator*)aborted)->is_aborted = true;
+  release((communicator*)aborted);
+}
+
+#define COMBINE(type)                                                                        \
+  for (uint64_t i = 0; i < now->count; ++i) {                                                \
+    type total = ((const type*)now->outputs[0])[i];                                          \
+    for (uint32_t r = 1; r < now->own->size; ++r) {                                          \
+      const type next = ((const type*)now->outputs[r])[i];                                   \
+      if (now->reduction == OF_REDUCTION_PRODUCT) {                                          \
+        total *= next;                                                                       \
+      } else if (now->reduction == OF_REDUCTION_MIN || now->reduction == OF_REDUCTION_MAX) { \
+        if ((now->reduction == OF_REDUCTION_MIN) == (next < total)) total = next;            \
+      } else {                                                                               \
+        total += next;                                                                       \
+      }                                                                                      \
+    }                                                                                        \
+    if (now->reduction == OF_REDUCTION_MEAN) total /= (type)now->own->size;                  \
+    ((type*)now->result)[i] = total;                                                         \
+  }
+
+static void combine(const collective* now) {
+  switch (now->dtype) {
+    case OF_FLOAT32:
+      COMBINE(float) break;
+    case OF_FLOAT64:
+      COMBINE(double) break;
+    case OF_INT32:
+      COMBINE(int32_t) break;
+    default:
+      COMBINE(int64_t)
+  }
+}
+
+static void run_collective(task* done) {
+  collective* now = done->collective;
+  if (now->fails) {
+    now->own->has_failed = true;
+    while (!now->own->is_aborted) usleep(1000);
+  } else if (exchange_bytes(now->own->joined, now->inputs, now->sent, now->outputs, now->received,
+                            &now->own->is_aborted) &&
+             now->result) {
+    combine(now);
+  }
+  release(now->own);
+  free(now->scratch);
+  free(now);
+}
+
+/* Returns a collective without any bytes; NULL if there is no memory. */
+static collective* new_collective(of_device_communicator given) {
+  collective* made = calloc(1, sizeof(collective));
+  if (made) made->own = (communicator*)given;
+  return made;
+}
+
+static of_status submit_collective(collective* made, of_device_stream stream) {
+  communicator* own = made->own;
+  made->fails = take_fault(own->id, "fail_collectives");
+  ++*setting(own->id, "collectives");
+  ++own->users;
+  return submit(stream, (task){.run = run_collective, .collective = made});
+}
+
+static of_status fail_for_memory(void) {
+  return host->fail(OF_OUT_OF_MEMORY, "the host has no memory for a collective");
+}
+
+/* Adds the memory and the arguments of a reduction of `count` elements of each rank. */
+static bool add_reduction(collective* made, void* output, uint64_t count, of_dtype dtype, of_reduction reduction) {
+  const uint64_t bytes = count * element_bytes(dtype);
+  made->scratch = malloc(bytes * made->own->size + 1);
+  if (!made->scratch) return false;
+  for (uint32_t r = 0; r < made->own->size; ++r) {
+    made->outputs[r] = (char*)made->scratch + r * bytes;
+    made->received[r] = bytes;
+  }
+  made->result = translate(output);
+  made->count = count;
+  made->dtype = dtype;
+  made->reduction = reduction;
+  return true;
+}
+
+static of_status reduce(of_device_communicator given, int32_t root, const void* input, void* output, uint64_t count,
+                        of_dtype dtype, of_reduction reduction, of_device_stream stream) {
+  collective* made = new_collective(given);
+  if (!made) return fail_for_memory();
+  for (uint32_t r = 0; r < made->own->size; ++r) {
+    made->inputs[r] = translate(input);
+    made->sent[r] = root < 0 || (uint32_t)root == r ? count * element_bytes(dtype) : 0;
+  }
+  if (made->sent[made->own->rank] > 0 && !add_reduction(made, output, count, dtype, reduction)) {
+    free(made);
+    return fail_for_memory();
+  }
+  return submit_collective(made, stream);
+}
+
+static of_status reduce_scatter(of_device_communicator given, const void* input, void* output, const uint64_t* counts,
+                                of_dtype dtype, of_reduction reduction, of_device_stream stream) {
+  collective* made = new_collective(given);
+  if (!made) return fail_for_memory();
+  const char* part = translate(input);
+  for (uint32_t r = 0; r < made->own->size; part += made->sent[r++]) {
+    made->inputs[r] = part;
+    made->sent[r] = counts[r] * element_bytes(dtype);
+  }
+  if (!add_reduction(made, output, counts[made->own->rank], dtype, reduction)) {
+    free(made);
+    return fail_for_memory();
+  }
+  return submit_collective(made, stream);
+}
+
+static of_status all_gather(of_device_communicator given, const void* input, void* output, const uint64_t* bytes,
+                            of_device_stream stream) {
+  collective* made = new_collective(given);
+  if (!made) return fail_for_memory();
+  char* part = translate(output);
+  for (uint32_t r = 0; r < made->own->size; part += bytes[r++]) {
+    made->inputs[r] = translate(input);
+    made->sent[r] = bytes[made->own->rank];
+    made->outputs[r] = part;
+    made->received[r] = bytes[r];
+  }
+  return submit_collective(made, stream);
+}
+
+static of_status broadcast(of_device_communicator given, int32_t root, const void* input, void* output, uint64_t bytes,
+                           of_device_stream stream) {
+  collective* made = new_collective(given);
+  if (!made) return fail_for_memory();
+  for (uint32_t r = 0; r < made->own->size; ++r) {
+    made->inputs[r] = translate(input);
+    made->sent[r] = made->own->rank == (uint32_t)root ? bytes : 0;
+  }
+  made->outputs[root] = translate(output);
+  made->received[root] = bytes;
+  made->outputs[made->own->rank] = translate(output);
+  return submit_collective(made, stream);
+}
+
+static of_status exchange(of_device_communicator given, const void* const* inputs, const uint64_t* sent_bytes,
+                          void* const* outputs, const uint64_t* received_bytes, of_device_stream stream) {
+  collective* made = new_collective(given);
+  if (!made) return fail_for_memory();
+  for (uint32_t r = 0; r < made->own->size; ++r) {
+    made->inputs[r] = translate(inputs[r]);
+    made->sent[r] = sent_bytes[r];
+    made->outputs[r] = translate(outputs[r]);
+    made->received[r] = received_bytes[r];
+  }
+  return submit_collective(made, stream);
+}
+
+static const of_communicator_hooks communicator_hooks = {
+    .struct_size = sizeof(communicator_hooks),
+    .version = communicator_version,
+    .can_reduce = can_reduce,
+    .make_id = make_id,
+    .open = open_communicator,
+    .poll = poll_communicator,
+    .abort = abort_communicator,
+    .close = close_communicator,
+    .reduce = reduce,
+    .reduce_scatter = reduce_scatter,
+    .all_gather = all_gather,
+    .broadcast = broadcast,
+    .exchange = exchange,
+};
+
 /* -- the table --------------------------------------------------------------------------------------------------- */
 
 static const char* fault = ""; /* ACCEL_FAULT */
@@ -523,6 +778,7 @@ __attribute__((visibility("default"))) const of_device_table* oneflow_device_plu
       .find_kernel = find_kernel,
       .set_option = set_option,
       .get_option = get_option,
+      .communicator = &communicator_hooks,
   };
   return &table;
 }

@@ -1,10 +1,12 @@
-// Runs the cases of a file as one rank of a job, and prints a line of JSON for each.
+// Runs the cases of a file as one rank of a job, and prints a line of JSON for each. See driver.py.
 
 import {createHash} from 'node:crypto';
 import fs from 'node:fs';
 import {createRequire} from 'node:module';
 
 const flow = createRequire(import.meta.url)('oneflow-js'); // found by NODE_PATH
+
+const DEVICE = process.env.TEST_DEVICE ?? 'cpu';
 
 const camel = (name) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase());
 
@@ -19,6 +21,7 @@ async function run(test) {
   } else {
     x = flow.tensor(data, {dtype: test.dtype}).reshape(shape);
   }
+  x = x.to(DEVICE);
   if (test.gradient) x.setRequiresGrad();
   const options = Object.fromEntries(Object.entries(test.options).map(([name, value]) => [camel(name), value]));
   const name = camel(test.call);
@@ -27,13 +30,16 @@ async function run(test) {
     : flow.comm[name](x, ...test.positional, options);
   if (test.gradient) {
     const weights = flow.arange(result.size, {dtype: test.dtype}).reshape(result.shape).add(rank);
-    result.mul(weights).sum().backward();
+    result.mul(weights.to(DEVICE)).sum().backward();
     result = x.grad;
   }
+  if (String(result.device) !== String(x.device)) throw new Error(`the result is on ${result.device}`);
+  result = result.to('cpu');
   const numbers = result.to(flow.float64).reshape([-1]);
   const isLong = numbers.size > 1000;
   return [[...result.shape], isLong ? createHash('sha256').update(numbers.dataSync()).digest('hex') : numbers.toArray()];
 }
 
 for (const each of JSON.parse(fs.readFileSync(process.argv[2], 'utf8'))) console.log(JSON.stringify(await run(each)));
+if (DEVICE.startsWith('accel')) console.log(flow.getOption('accel_collectives'));
 flow.comm.finalize();

@@ -1,11 +1,12 @@
-// Runs a scenario of something that goes wrong as one rank of a job, and prints a line of JSON for each outcome.
+// Runs a scenario of something that goes wrong as one rank of a job, and prints a line of JSON for each outcome. See
+// faults.py.
 
 import {createRequire} from 'node:module';
 
 const flow = createRequire(import.meta.url)('oneflow-js'); // found by NODE_PATH
 const {comm} = flow;
 const rank = Number(process.env.ONEFLOW_RANK);
-const ones = (...shape) => flow.ones(shape);
+const ones = (...shape) => flow.ones(shape, {device: process.env.TEST_DEVICE ?? 'cpu'});
 
 /** Prints the result of a call, or its error. */
 async function attempt(call) {
@@ -16,6 +17,18 @@ async function attempt(call) {
     if (!(error instanceof flow.OneFlowError)) throw error;
     console.log(JSON.stringify([error.constructor.name, error.message]));
   }
+}
+
+async function busy(signal) {
+  comm.init({timeout: 2});
+  const x = ones(3);
+  await attempt(() => comm.allReduce(x));
+  if (rank === 1) flow.setOption('accel_hold', 1);
+  const result = comm.allReduce(x);
+  comm.barrier();
+  if (rank === 1) process.kill(process.pid, signal);
+  await attempt(() => result);
+  await attempt(() => comm.allReduce(ones(3), {group: '0,2'}));
 }
 
 const scenarios = {
@@ -53,6 +66,22 @@ const scenarios = {
   },
   async never() {
     await attempt(() => comm.init({timeout: 2}));
+  },
+  async busy_killed() {
+    await busy('SIGKILL');
+  },
+  async busy_stopped() {
+    await busy('SIGSTOP');
+  },
+  async failing() {
+    if (rank === 1) flow.setOption('accel_fail_collectives', 1);
+    await attempt(() => comm.allReduce(ones(3)));
+    comm.barrier();
+    await attempt(() => comm.allReduce(ones(3)));
+  },
+  async host() {
+    await attempt(() => comm.allReduce(rank === 1 ? flow.ones([3]) : ones(3)));
+    await attempt(() => comm.allReduce(ones(3)));
   },
   async lists() {
     await attempt(() => comm.allReduce([ones(2), ones(2)]));

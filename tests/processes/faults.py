@@ -1,4 +1,7 @@
-"""Runs a scenario of something that goes wrong as one rank of a job, and prints a line of JSON for each outcome."""
+"""Runs a scenario of something that goes wrong as one rank of a job, and prints a line of JSON for each outcome.
+
+TEST_DEVICE is the device of the tensors.
+"""
 
 import json
 import os
@@ -22,7 +25,7 @@ def attempt(call) -> None:
 
 
 def ones(*shape):
-    return flow.ones(shape)
+    return flow.ones(shape, device=os.environ.get("TEST_DEVICE", "cpu"))
 
 
 def killed(rank):
@@ -84,6 +87,67 @@ def never(rank):
     attempt(lambda: comm.init(timeout=2))
 
 
+def busy(rank, end):
+    """Something happens to a rank while its device has work of a collective that all have submitted."""
+    comm.init(timeout=2)
+    x = ones(3)
+    attempt(lambda: comm.all_reduce(x))
+    if rank == 1:
+        flow.set_option("accel_hold", 1)
+    result = comm.all_reduce(x)
+    comm.barrier()
+    if rank == 1:
+        end()
+    attempt(lambda: result)
+    attempt(lambda: comm.all_reduce(ones(3), group="0,2" if rank != 1 else "1"))
+
+
+def busy_killed(rank):
+    busy(rank, lambda: os.kill(os.getpid(), signal.SIGKILL))
+
+
+def busy_stopped(rank):
+    busy(rank, lambda: os.kill(os.getpid(), signal.SIGSTOP))
+
+
+def busy_late(rank):
+    def wait():
+        time.sleep(3)
+        flow.set_option("accel_hold", 0)
+
+    busy(rank, wait)
+
+
+def graph(rank):
+    captured = flow.graph.capture(lambda x: comm.all_reduce(x * 2, group="0,1") + 2, ones(2))
+    for value in (1, 1.5, 2.5):
+        attempt(lambda value=value: captured(ones(2) * value))
+
+
+def failing(rank):
+    if rank == 1:
+        flow.set_option("accel_fail_collectives", 1)
+    attempt(lambda: comm.all_reduce(ones(3)))
+    comm.barrier()
+    attempt(lambda: comm.all_reduce(ones(3)))
+
+
+def host(rank):
+    attempt(lambda: comm.all_reduce(flow.ones(3) if rank == 1 else ones(3)))
+    attempt(lambda: comm.all_reduce(ones(3)))
+
+
+def swaps(rank):
+    other = 1 - rank
+    sent = comm.send_async(ones(100_000) * rank, other)
+    attempt(lambda: comm.recv(ones(100_000), other).sum())
+    sent.wait()
+    begun = [comm.send_async(ones(2) * tag, other, tag=tag) for tag in range(3)]
+    for tag in (2, 0, 1):
+        attempt(lambda tag=tag: comm.recv(ones(2), other, tag=tag))
+    attempt(lambda: [work.wait().tolist() for work in begun])
+
+
 def lists(rank):
     attempt(lambda: comm.all_reduce([ones(2), ones(2)]))
     attempt(lambda: comm.all_gather([[1.0, rank]]))
@@ -114,8 +178,17 @@ def forks(rank):
 
 
 def many(rank):
-    works = [comm.all_reduce_async(flow.full([100], float(i))) for i in range(3000)]
-    attempt(lambda: all(work.wait()[0].item() == 3 * i for i, work in enumerate(works)))
+    works = [comm.all_reduce_async(ones(100) * i) for i in range(3000)]
+    size = comm.world_size()
+    attempt(lambda: all(work.wait()[0].item() == size * i for i, work in enumerate(works)))
+
+
+def unfinished(rank):
+    if rank == 1:
+        begun = [comm.all_reduce_async(ones(100)) for _ in range(500)]
+        begun[0].wait()
+    else:
+        attempt(lambda: [comm.all_reduce(ones(100)) for _ in range(500)][-1])
 
 
 def interrupted(rank):

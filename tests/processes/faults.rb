@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
-# Runs a scenario of something that goes wrong as one rank of a job, and prints a line of JSON for each outcome.
+# Runs a scenario of something that goes wrong as one rank of a job, and prints a line of JSON for each outcome. See
+# faults.py.
 
 require "json"
 require "oneflow"
@@ -18,7 +19,7 @@ ensure
   $stdout.flush
 end
 
-def ones(*shape) = OneFlow.ones(shape)
+def ones(*shape) = OneFlow.ones(shape, device: ENV.fetch("TEST_DEVICE", "cpu"))
 
 # The scenarios.
 module Scenarios
@@ -64,6 +65,33 @@ module Scenarios
   end
 
   def never = attempt { COMM.init(timeout: 2) }
+
+  def busy(signal)
+    COMM.init(timeout: 2)
+    x = ones(3)
+    attempt { COMM.all_reduce(x) }
+    OneFlow.set_option("accel_hold", 1) if RANK == 1
+    result = COMM.all_reduce(x)
+    COMM.barrier
+    Process.kill(signal, Process.pid) if RANK == 1
+    attempt { result }
+    attempt { COMM.all_reduce(ones(3), group: "0,2") }
+  end
+
+  def busy_killed = busy(:KILL)
+  def busy_stopped = busy(:STOP)
+
+  def failing
+    OneFlow.set_option("accel_fail_collectives", 1) if RANK == 1
+    attempt { COMM.all_reduce(ones(3)) }
+    COMM.barrier
+    attempt { COMM.all_reduce(ones(3)) }
+  end
+
+  def host
+    attempt { COMM.all_reduce(RANK == 1 ? OneFlow.ones(3) : ones(3)) }
+    attempt { COMM.all_reduce(ones(3)) }
+  end
 
   def lists
     attempt { COMM.all_reduce([ones(2), ones(2)]) }

@@ -58,5 +58,10 @@ def test_each_language(language: str, size: int, tmp_path: Path) -> None:
     _run([language] * size, tmp_path)
 
 
+def test_many_ranks(tmp_path: Path) -> None:
+    """More than eight pass on small tensors, instead of sending them to all."""
+    _run(["ruby"] * 9, tmp_path)
+
+
 def test_languages_together(tmp_path: Path) -> None:
     _run(list(itertools.islice(itertools.cycle(LANGUAGES), 4)), tmp_path)

@@ -5,6 +5,7 @@
 
 #include "../grid/find_kernel.h"
 #include "../grid/prepared.h"
+#include "communicator.h"
 #include "contraction.h"
 #include "device.h"
 #include "memory.h"
@@ -69,6 +70,7 @@ constexpr of_device_table make_table() {
   table.discard_contraction = grid::discard_contraction;
   table.set_option = set_option;
   table.get_option = get_option;
+  table.communicator = &kCommunicator;
   table.runtime_version = ONEFLOW_VERSION;
   return table;
 }

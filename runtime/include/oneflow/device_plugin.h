@@ -218,8 +218,72 @@ typedef struct of_graph_hooks {
   of_status (*run_tasks)(int64_t count, void (*task)(void* context, int64_t index), void* context);
 } of_graph_hooks;
 
-/* The type of a block of hooks that a later version may define. */
-struct of_communicator_hooks;
+/* Communication between devices of several processes, one device per process, which are the ranks of a communicator.
+ * Opaque to the runtime. */
+typedef struct of_device_communicator_object* of_device_communicator;
+
+enum { OF_DEVICE_COMMUNICATOR_ID_SIZE = 128 };
+/* What names a communicator to the processes that open it. One of them makes it, and sends it to the others. */
+typedef struct of_device_communicator_id {
+  uint8_t bytes[OF_DEVICE_COMMUNICATOR_ID_SIZE];
+} of_device_communicator_id;
+
+/* How the elements of all ranks are combined. */
+typedef enum of_reduction {
+  OF_REDUCTION_SUM = 0,
+  OF_REDUCTION_PRODUCT = 1,
+  OF_REDUCTION_MIN = 2,
+  OF_REDUCTION_MAX = 3,
+  OF_REDUCTION_MEAN = 4 /* the sum, divided by the number of ranks */
+} of_reduction;
+
+/* Hooks for devices that exchange memory with devices of other processes.
+ *
+ * The collectives submit work to a stream, the same one for all work of a communicator. All ranks submit the same
+ * collectives in the same order; the runtime has compared what they call. Memory is contiguous, that of inputs and
+ * outputs does not overlap, and not all counts are 0. One thread at a time calls the hooks of a communicator. None of
+ * the hooks but close() waits for another process. */
+typedef struct of_communicator_hooks {
+  uint32_t struct_size; /* sizeof(of_communicator_hooks) of the plugin */
+  /* Returns a text by which processes know that their devices can communicate: "nccl 2.21". Returns NULL, after a call
+   * of host->fail(), if a library is missing. */
+  const char* (*version)(void);
+  /* Returns whether the collectives support a reduction of elements of a dtype. The answer is the same in all processes
+   * whose version() is the same. */
+  bool (*can_reduce)(of_dtype dtype, of_reduction reduction);
+  /* Makes the id of a new communicator. */
+  of_status (*make_id)(of_device_communicator_id* id);
+  /* Begins to open a communicator. poll() tells when that is done. On failure, there is nothing to close. */
+  of_status (*open)(of_device device, const of_device_communicator_id* id, uint32_t rank, uint32_t size,
+                    of_device_communicator* communicator);
+  /* Sets *is_ready: whether the communicator is open, and all work of its collectives is in the stream. Returns an
+   * error if the communicator has failed; then only abort() may be called. */
+  of_status (*poll)(of_device_communicator communicator, bool* is_ready);
+  /* Ends work that is under way, whose results are then undefined, so that the stream goes on. Closes the
+   * communicator. */
+  void (*abort)(of_device_communicator communicator);
+  /* Closes a communicator whose work is done on this rank. Waits a second at most until others have got what was sent
+   * to them. */
+  void (*close)(of_device_communicator communicator);
+
+  /* Writes the combined elements of all ranks to `output`: on rank `root`, or on all ranks if it is negative. The
+   * output of the others is not written, and may be NULL. */
+  of_status (*reduce)(of_device_communicator communicator, int32_t root, const void* input, void* output,
+                      uint64_t count, of_dtype dtype, of_reduction reduction, of_device_stream stream);
+  /* Likewise, of counts[r] elements for rank r, one part after the other in `input`. Each rank gets its part. */
+  of_status (*reduce_scatter)(of_device_communicator communicator, const void* input, void* output,
+                              const uint64_t* counts, of_dtype dtype, of_reduction reduction, of_device_stream stream);
+  /* Writes the memory of all ranks to `output`, one after the other: bytes[r] bytes of rank r. */
+  of_status (*all_gather)(of_device_communicator communicator, const void* input, void* output, const uint64_t* bytes,
+                          of_device_stream stream);
+  /* Copies the `input` of a rank to the `output` of all. The input of the others is NULL. */
+  of_status (*broadcast)(of_device_communicator communicator, int32_t root, const void* input, void* output,
+                         uint64_t bytes, of_device_stream stream);
+  /* Sends sent_bytes[r] bytes at inputs[r] to each rank r, and receives received_bytes[r] bytes at outputs[r] from it.
+   * The own rank is one of them. Where the number of bytes is 0, nothing is sent. */
+  of_status (*exchange)(of_device_communicator communicator, const void* const* inputs, const uint64_t* sent_bytes,
+                        void* const* outputs, const uint64_t* received_bytes, of_device_stream stream);
+} of_communicator_hooks;
 
 /* The table of hooks that a plugin provides. */
 typedef struct of_device_table {
@@ -352,9 +416,10 @@ typedef struct of_device_table {
   /* (optional) See of_graph_hooks. Default: the kernels of a graph run one after the other. */
   const of_graph_hooks* graph;
 
-  /* -- reserved ----------------------------------------------------------------------------------------------
-   * For a block of hooks that communicate with devices of other processes. NULL. */
-  const struct of_communicator_hooks* communicator;
+  /* -- several processes ------------------------------------------------------------------------------------- */
+  /* (optional; requires destroy_stream) See of_communicator_hooks. Default: collectives between processes go through
+   * the host's memory. */
+  const of_communicator_hooks* communicator;
 
   /* -- release ----------------------------------------------------------------------------------------------- */
   /* (optional) The version of the runtime that the plugin is released with, as of_version() returns it: a runtime of

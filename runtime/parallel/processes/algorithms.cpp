@@ -17,8 +17,6 @@ using collective::flat;
 using collective::Job;
 using collective::MergeOperators;
 
-// So many ranks send small tensors to each other at once. More of them gather by doubling.
-constexpr uint32_t kDirectRanks = 8;
 // The size of the pieces of which parts are sent: a rank merges one while others are under way.
 constexpr int64_t kPieceBytes = 1 << 20;
 // The most memory for the pieces that a rank receives at a time.

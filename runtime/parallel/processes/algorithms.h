@@ -12,6 +12,11 @@ namespace oneflow::processes {
 
 using Tensors = std::vector<TensorRef>;
 
+// So many ranks send small tensors to each other at once. More of them gather by doubling, as long as the tensors of all
+// together have at most so many bytes.
+constexpr uint32_t kDirectRanks = 8;
+constexpr int64_t kSmallOfAll = 128 << 10;
+
 // Sends part r to rank r, and merges the parts for the own rank into `target`, in the order of the ranks.
 Task exchange_and_merge(Operation& operation, const Tensors& parts, const TensorRef& target,
                         const collective::MergeOperators& operators);

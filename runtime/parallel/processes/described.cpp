@@ -24,12 +24,17 @@ void Described::add(int64_t value) {
   hash_ ^= hash_ >> 32;
 }
 
-Described::Described(const char* name) : name_(name), hash_(1) {
-  for (const char* each = name; *each; ++each) add(*each);
+void Described::add(const char* text) {
+  for (; *text; ++text) add(int64_t{*text});
 }
 
-Described::Described(const Call& call, int free_dim)
-    : name_(call.schema().function_name), schema_(&call.schema()), variant_(match_variant(call)) {
+Described::Described(const char* name) : name_(name), hash_(1) { add(name); }
+
+Described::Described(const Call& call, int free_dim, const char* device_type)
+    : name_(call.schema().function_name),
+      device_type_(device_type),
+      schema_(&call.schema()),
+      variant_(match_variant(call)) {
   const Tensor& tensor = call.tensor(0);
   dtype_ = tensor.dtype();
   sizes_ = tensor.sizes();
@@ -45,14 +50,16 @@ Described::Described(const Call& call, int free_dim)
   for (const int64_t each : integers_) add(each);
   // Sizes may differ between ranks, but all give one or none does.
   for (size_t i = 0; i < schema_->arguments.size(); ++i)
-    if (schema_->arguments[i].type == ArgumentType::kSize) add(call.is_given(static_cast<int>(i)));
+    if (schema_->arguments[i].type == ArgumentType::kSize) add(int64_t{call.is_given(static_cast<int>(i))});
+  add(device_type_);
 }
 
-Described Described::transfer(const Call& call) {
-  Described described(call, -1);
+Described Described::transfer(const Call& call, const char* device_type) {
+  Described described(call, -1, device_type);
   described.hash_ = 2;
   described.add(described.dtype_);
   for (int d = 0; d < described.sizes_.rank(); ++d) described.add(described.sizes_[d]);
+  described.add(device_type);
   return described;
 }
 
@@ -61,6 +68,7 @@ std::string Described::text() const {
   std::string text = std::string(name_) + "(" + dtype_name(dtype_) + " [";
   for (int d = 0; d < sizes_.rank(); ++d) text += (d ? ", " : "") + (sizes_[d] < 0 ? "?" : std::to_string(sizes_[d]));
   text += "]";
+  if (*device_type_) text += std::string(" of ") + device_type_;
   if (schema_->match.argument >= 0)
     text += std::string(", ") + schema_->arguments[static_cast<size_t>(schema_->match.argument)].name + "='" +
             schema_->match.values[static_cast<size_t>(variant_)] + "'";

@@ -17,10 +17,11 @@ namespace oneflow::processes {
 
 class Described {
  public:
-  // Describes a call. `free_dim` is a dimension of the tensor in which ranks may differ; -1: none.
-  Described(const Call& call, int free_dim);
+  // Describes a call. `free_dim` is a dimension of the tensor in which ranks may differ; -1: none. `device_type` is the
+  // type of the devices between which tensors travel; "": none.
+  Described(const Call& call, int free_dim, const char* device_type);
   // Describes one side of a transfer between two ranks, which agree if the tensors are alike.
-  static Described transfer(const Call& call);
+  static Described transfer(const Call& call, const char* device_type);
   // Describes a call without arguments.
   explicit Described(const char* name);
 
@@ -33,8 +34,10 @@ class Described {
   static constexpr size_t kMostIntegers = 4;
 
   void add(int64_t value);
+  void add(const char* text);
 
   const char* name_;
+  const char* device_type_ = "";
   const Schema* schema_ = nullptr;  // NULL: there are no arguments
   of_dtype dtype_{};
   Shape sizes_;      // with -1 for the free dimension

@@ -86,8 +86,14 @@ void Engine::close() {
   }
   if (thread_.joinable()) thread_.join();
   take_submitted();
-  for (auto& [number, lane] : lanes_)
+  for (auto& [number, lane] : lanes_) {
+    // Other ranks may have submitted work for an operation that this one has begun.
+    if (!lane.operations.empty()) device_groups_.fail(number, kLeft);
     while (!lane.operations.empty()) finish(*lane.operations.front(), Error(OF_COMMUNICATION_ERROR, kLeft));
+  }
+  while (device_groups_.have_work(Clock::now()))
+    if (!table_.progress(self_)) std::this_thread::sleep_for(kShortestNap);
+  device_groups_.close();
   table_.close(self_);
   ::close(wake_descriptor_);
 }
@@ -194,7 +200,7 @@ bool Engine::work(const Operation* awaited) {
     }
     check_deadlines(now);
     if (!awaited || is_interrupted()) return did;
-    sleep(has_descriptor() ? kNap : std::exchange(nap, std::min(nap * 2, kLongestNap)));
+    sleep(may_sleep() ? kNap : std::exchange(nap, std::min(nap * 2, kLongestNap)));
     has_slept = true;
   }
 }
@@ -212,6 +218,8 @@ bool Engine::work_once() {
     did = true;
   }
   did |= table_.progress(self_);
+  did |= device_peers_.answer();
+  if (!looked_at_.empty()) look_at_conditions();
   while (!failed_.empty()) {
     const auto [operation, error] = std::move(failed_.back());
     failed_.pop_back();
@@ -225,6 +233,20 @@ bool Engine::work_once() {
     did = true;
   }
   return did;
+}
+
+void Engine::look_at_conditions() {
+  std::erase_if(looked_at_, [&](const Ref<Operation>& each) {
+    try {
+      each->look();
+    } catch (const Error& error) {
+      failed_.emplace_back(each, error);
+      return true;
+    }
+    if (!each->is_ready()) return !each->is_looking();
+    ready_.push_back(each);
+    return true;
+  });
 }
 
 // Sleeps until there is work, but not for longer than a duration.
@@ -253,15 +275,16 @@ void Engine::run_thread() {
       rest_.wait_for(lock, !is_worked_ ? kHoldOff : has_descriptor() ? kNap : kNap / 5);
       continue;
     }
-    bool did = false;
+    bool did = false, sleeps_long = false;
     {
       const Working role(*this, lock);
       did = work(nullptr);
+      sleeps_long = may_sleep();
     }
     if (is_closing_ || waiting_ > 0) continue;
     lock.unlock();
     nap = did ? kShortestNap : std::min(nap * 2, running_ > 0 ? kLongestNap : kNap);
-    sleep(has_descriptor() ? kNap : nap);
+    sleep(sleeps_long ? kNap : nap);
     lock.lock();
   }
 }
@@ -365,6 +388,7 @@ void Engine::check_deadlines(Clock::time_point now) {
       if (rank != rank_) operation.absent->push_back(rank);
     tell(operation, MessageKind::kOverdue, operation.described.text());
   }
+  device_groups_.check(now);
 }
 
 // Returns why an operation has not ended in time.
@@ -385,16 +409,18 @@ std::string Engine::overdue_text(const Operation& operation) const {
 }
 
 void Engine::check_awaited(const Operation& operation) const {
-  const auto rank = operation.awaited_rank();
-  if (rank && others_[*rank].lost)
-    fail(OF_COMMUNICATION_ERROR, "rank %u is lost: %s", *rank, others_[*rank].lost->c_str());
+  if (const auto rank = operation.awaited_rank()) check_not_lost(*rank);
+}
+
+void Engine::check_not_lost(uint32_t rank) const {
+  if (others_[rank].lost) fail(OF_COMMUNICATION_ERROR, "rank %u is lost: %s", rank, others_[rank].lost->c_str());
 }
 
 // ---------------------------------------------------------------- messages
 
 void Engine::post(uint32_t rank, const Envelope& envelope, const void* data, size_t size) {
   Other& other = others_[rank];
-  if (other.lost) fail(OF_COMMUNICATION_ERROR, "rank %u is lost: %s", rank, other.lost->c_str());
+  check_not_lost(rank);
   if (draft_.size() < sizeof envelope + size) draft_.resize(sizeof envelope + size);
   std::memcpy(draft_.data(), &envelope, sizeof envelope);
   if (size > 0) std::memcpy(draft_.data() + sizeof envelope, data, size);
@@ -447,6 +473,9 @@ void Engine::arrived(uint32_t rank, const void* data, size_t size) {
     message.bytes = std::make_unique_for_overwrite<std::byte[]>(message.count);
     std::memcpy(message.bytes.get(), static_cast<const std::byte*>(data) + sizeof(Envelope), message.count);
   }
+  if (envelope.kind == MessageKind::kAsk || envelope.kind == MessageKind::kAnswer) return device_peers_.take(message);
+  if (envelope.kind == MessageKind::kBroken || envelope.kind == MessageKind::kClosed)
+    return device_groups_.take(message);
   Lane& lane = lanes_[envelope.lane];
   Operation* const current = lane.operations.empty() ? nullptr : lane.operations.front().get();
   if (current && current->state == Operation::State::kRunning && current->sequence == envelope.sequence)
@@ -555,6 +584,7 @@ void Engine::ended(Transfer& transfer, of_status status, const char* text) {
 
 void Engine::lost(uint32_t rank, const char* text) {
   others_[rank].lost = text;
+  device_groups_.note_lost(rank, text);
   for (Operation* const each : begun_)
     // What it has sent before counts.
     if (each->awaited_rank() == rank && !each->is_ready())

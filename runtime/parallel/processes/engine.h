@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+#include "parallel/processes/device_groups.h"
+#include "parallel/processes/device_peers.h"
 #include "parallel/processes/operation.h"
 
 namespace oneflow::processes {
@@ -55,6 +57,15 @@ class Engine {
   void note_taken(const Message& message);
   // Throws if the operation waits for a rank that is lost.
   void check_awaited(const Operation& operation) const;
+  void check_not_lost(uint32_t rank) const;
+  // Looks at the condition of an operation until it is true.
+  void look_at(Operation& operation) { looked_at_.push_back(Ref<Operation>::share(&operation)); }
+  Clock::duration timeout() const { return timeout_; }
+  // Returns whether operations go on while no thread waits for them.
+  bool works_alone() const { return !is_bound_to_thread(); }
+
+  DevicePeers& device_peers() { return device_peers_; }
+  DeviceGroups& device_groups() { return device_groups_; }
 
  private:
   using Lock = std::unique_lock<std::mutex>;
@@ -94,6 +105,7 @@ class Engine {
   // Work of the worker.
   bool work(const Operation* awaited);
   bool work_once();
+  void look_at_conditions();
   void sleep(Clock::duration longest);
   // Posts a message to a rank that may be lost: who waits for it is told anyway.
   void try_post(uint32_t rank, const Envelope& envelope, const void* data, size_t size);
@@ -112,6 +124,8 @@ class Engine {
   void take_dispute(Operation& operation, const Message& message);
 
   bool has_descriptor() const { return table_.descriptor(self_) >= 0; }
+  // Returns whether the descriptor is readable once there is any work.
+  bool may_sleep() const { return has_descriptor() && looked_at_.empty(); }
   bool is_bound_to_thread() const { return only_thread_ != std::thread::id(); }
   void check_thread() const;
   void wait_until_done(Operation& operation);
@@ -146,10 +160,13 @@ class Engine {
   std::vector<Other> others_;
   std::vector<uint64_t> idle_lanes_;  // whose next operation can begin
   std::vector<Operation*> begun_;
+  std::vector<Ref<Operation>> looked_at_;                 // which wait for a condition
   std::vector<Ref<Operation>> ready_;                     // which can go on
   std::vector<std::pair<Ref<Operation>, Error>> failed_;  // which have to end
   std::vector<Ref<Operation>> taken_;                     // which were submitted
   std::vector<std::byte> draft_;                          // of a message
+  DevicePeers device_peers_{*this};
+  DeviceGroups device_groups_{*this};
   std::thread thread_;
 };
 

@@ -19,6 +19,11 @@ enum class MessageKind : uint32_t {
   kOverdue,  // the text of what the sender calls follows, whose deadline is over: does the receiver take part?
   kPresent,  // the sender takes part, or has
   kCredit,   // `size` bytes of messages were taken
+  // Of no lane:
+  kAsk,     // the name of a device type follows: the sender wants to know the communicator of such devices
+  kAnswer,  // the name of the type and the version of the communicator follow; see DevicePeers
+  kBroken,  // the text of a failure follows: the communicator of devices whose number is `call` is of no use any more
+  kClosed,  // the sender has done all work of this communicator, and leaves it
 };
 
 // The beginning of each message.

@@ -43,16 +43,33 @@ void Operation::stop() {
 std::optional<uint32_t> Operation::awaited_rank() const {
   if (!waiting_ || is_met()) return {};
   if (awaited_) return awaited_;
-  return transfers_->front()->rank;
+  if (!looked_at_) return transfers_->front()->rank;
+  return looked_at_->ranks->size() == 1 ? std::optional(looked_at_->ranks->front()) : std::nullopt;
 }
 
-bool Operation::is_met() const { return awaited_ ? has_message(*awaited_) : transfers_->empty(); }
+bool Operation::is_met() const {
+  return awaited_ ? has_message(*awaited_) : looked_at_ ? looked_at_->was_true : transfers_->empty();
+}
+
+void Operation::look() {
+  if (!is_looking()) return;
+  for (const uint32_t rank : *looked_at_->ranks) engine.check_not_lost(rank);
+  looked_at_->was_true = (*looked_at_->condition)();
+}
 
 void Operation::suspend(std::coroutine_handle<> handle, std::optional<uint32_t> rank, const Transfers* transfers) {
   waiting_ = handle;
   awaited_ = rank;
   transfers_ = transfers;
+  looked_at_ = nullptr;
   engine.check_awaited(*this);
+}
+
+void Operation::suspend(std::coroutine_handle<> handle, LookedAt& awaited) {
+  waiting_ = handle;
+  awaited_.reset();
+  looked_at_ = &awaited;
+  engine.look_at(*this);
 }
 
 bool Operation::has_message(uint32_t rank) const {

@@ -63,6 +63,12 @@ class Operation final : public RefCounted<Operation> {
   // Waits until all that take() has begun is there, or until all that was sent may be changed.
   auto fetched() { return All{*this, fetches_}; }
   auto sent() { return All{*this, offers_}; }
+  // Waits until a condition is true, at which the engine looks again and again. Fails if one of the ranks is lost. The
+  // arguments are variables of the body: compilers destroy temporary objects of such an expression twice.
+  using Condition = std::function<bool()>;
+  auto until(const std::vector<uint32_t>& ranks, const Condition& condition) {
+    return Until{*this, {&ranks, &condition, false}};
+  }
 
   // ---- for the engine
 
@@ -88,8 +94,12 @@ class Operation final : public RefCounted<Operation> {
   // Ends the body.
   void stop();
   bool is_ready() const { return waiting_ && is_met(); }
+  // Looks at the condition of until(), if the body waits for one. Throws what the condition throws.
+  void look();
+  bool is_looking() const { return waiting_ && looked_at_; }
   bool is_complete() const { return task_.is_done(); }
-  // Returns the rank that the body waits for. What it waits for may have come before that rank was lost.
+  // Returns the rank that the body waits for; nothing if it waits for several. What it waits for may have come before
+  // that rank was lost.
   std::optional<uint32_t> awaited_rank() const;
   void note_ended(Transfer& transfer);
 
@@ -110,11 +120,25 @@ class Operation final : public RefCounted<Operation> {
     void await_resume() {}
   };
 
+  struct LookedAt {
+    const std::vector<uint32_t>* ranks;
+    const Condition* condition;
+    bool was_true;
+  };
+  struct Until {
+    Operation& operation;
+    LookedAt awaited;
+    bool await_ready() { return (*awaited.condition)(); }
+    void await_suspend(std::coroutine_handle<> handle) { operation.suspend(handle, awaited); }
+    void await_resume() {}
+  };
+
   template <class Begin>
   void transfer(Transfers& list, uint32_t rank, const Tensor& memory, Begin&& begin);
   bool has_message(uint32_t rank) const;
   Message pop_message(uint32_t rank);
   void suspend(std::coroutine_handle<> handle, std::optional<uint32_t> rank, const Transfers* transfers);
+  void suspend(std::coroutine_handle<> handle, LookedAt& awaited);
   bool is_met() const;
   void send_message(uint32_t to, const void* data, size_t size, int64_t extent);
   Envelope envelope(MessageKind kind, size_t size, int64_t extent) const;
@@ -126,6 +150,7 @@ class Operation final : public RefCounted<Operation> {
   std::coroutine_handle<> waiting_;
   std::optional<uint32_t> awaited_;       // the rank of the message that is waited for
   const Transfers* transfers_ = nullptr;  // those that are waited for
+  LookedAt* looked_at_ = nullptr;         // the condition that is waited for
   Transfers fetches_, offers_;
 };
 

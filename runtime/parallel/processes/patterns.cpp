@@ -1,7 +1,5 @@
 #include "parallel/processes/patterns.h"
 
-#include <numeric>
-
 #include "base/interrupt.h"
 #include "device/copy.h"
 #include "device/device.h"
@@ -10,20 +8,14 @@
 #include "ops/parts.h"
 #include "parallel/collective_rule.h"
 #include "parallel/local/access.h"
-#include "parallel/local/ranks.h"
-#include "parallel/processes/algorithms.h"
+#include "parallel/processes/route.h"
 #include "parallel/processes/work.h"
 
 namespace oneflow::processes {
 
 namespace {
 
-using collective::flat;
 using collective::MergeOperators;
-
-// Tensors with fewer bytes are sent to all ranks as a whole, if there are few: this takes one step instead of two.
-constexpr int64_t kWholeBytes = 16 << 10;
-constexpr uint32_t kWholeRanks = 8;
 
 constinit const OperatorName kLazyClone("lazy_clone");
 
@@ -78,49 +70,20 @@ struct Context {
   TensorRef kept_;
 };
 
-// Returns a contiguous copy in memory of the host.
-TensorRef copied_to_host(const Context& context, const Tensor& tensor) {
-  const TensorRef packed = collective::packed(context.call.name, tensor);
-  TensorRef copy = Tensor::allocate(packed->sizes(), packed->dtype(), kHost);
-  copy_to_host(copy->mutable_data(), packed->device(), packed->data(), static_cast<uint64_t>(packed->bytes()));
+// Returns a contiguous copy on the same device.
+TensorRef copied(const Context& context, const Tensor& tensor) {
+  TensorRef copy = Tensor::allocate(tensor.sizes(), tensor.dtype(), tensor.device());
+  collective::copy_elements(context.call.name, *copy, tensor);
   return copy;
 }
 
-// Returns a contiguous tensor in memory of the host: the tensor itself, or a copy.
-TensorRef on_host(const Context& context, const Tensor& tensor) {
-  return tensor.device() == kHost ? collective::packed(context.call.name, tensor) : copied_to_host(context, tensor);
-}
-
-TensorRef on_device(TensorRef tensor, of_device device) {
-  if (device == kHost) return tensor;
+// Returns a tensor in memory of a device: the tensor itself, or a copy.
+TensorRef on_device(const Context& context, const TensorRef& tensor, of_device device) {
+  if (tensor->device() == device) return tensor;
+  const TensorRef packed = collective::packed(context.call.name, *tensor);
   TensorRef copy = Tensor::allocate(tensor->sizes(), tensor->dtype(), device);
-  copy_from_host(device, copy->mutable_data(), tensor->data(), static_cast<uint64_t>(tensor->bytes()));
+  copy_from_host(device, copy->mutable_data(), packed->data(), static_cast<uint64_t>(packed->bytes()));
   return copy;
-}
-
-TensorRef allocate_on_host(Sizes sizes, of_dtype dtype) { return Tensor::allocate(sizes, dtype, kHost); }
-
-// What is known of a result before its body allocates it: collectives that wait for their turn have no memory for
-// results.
-struct Layout {
-  explicit Layout(const Tensor& tensor) : sizes(tensor.sizes()), dtype(tensor.dtype()) {}
-  TensorRef allocate() const { return allocate_on_host(sizes, dtype); }
-
-  Shape sizes;
-  of_dtype dtype;
-};
-
-// Returns zeros, all of which are one element in memory.
-TensorRef zeros(const Shape& sizes, of_dtype dtype) {
-  const TensorRef zero = allocate_on_host(Shape{}, dtype);
-  fill_bytes(kHost, zero->mutable_data(), 0, static_cast<uint64_t>(zero->bytes()));
-  return Tensor::over(zero->storage(), dtype, sizes, Shape(sizes.rank()), 0);
-}
-
-Shape resized(const Tensor& tensor, int dim, int64_t size) {
-  Shape sizes = tensor.sizes();
-  sizes[dim] = size;
-  return sizes;
 }
 
 // Gives a result without memory.
@@ -128,23 +91,40 @@ void infer(Call& call, Sizes sizes) {
   set_result(call, 0, Tensor::without_memory(sizes, call.tensor(0).dtype(), call.device));
 }
 
-// What a pattern does: its calls agree by `described`, and `body` sets the result.
+// What a pattern does: its calls agree by `described`, and `body` sets the outcome.
 struct Plan {
   Described described;
-  std::function<Task(Operation&, TensorRef& result)> body;
+  std::function<Task(Operation&, Outcome&)> body;
   const Group& group;
   uint64_t lane;  // the operations that it follows; see Operation
 };
 
 // Returns the plan of a collective of the group, whose ranks may differ in a dimension of the tensor; -1: in none.
 template <class Body>
-Plan plan_of(const Context& context, int free_dim, Body body) {
-  return {Described(context.call, free_dim), std::move(body), context.group, context.group.id()};
+Plan plan_of(const Context& context, const Route& route, int free_dim, Body body) {
+  return {Described(context.call, free_dim, route.device_type()), std::move(body), context.group, context.group.id()};
 }
 
-// Begins what make_plan() returns, and waits for its result, unless the call only begins it or has begun it before.
+// What the route of a tensor depends on.
+struct RouteOptions {
+  const Group& group;             // the ranks that take it
+  MergeOperators operators = {};  // if tensors are merged
+  bool may_avoid_host = true;
+};
+
+std::shared_ptr<Route> choose_route(const Context& context, const RouteOptions& options) {
+  const Tensor& input = context.input();
+  std::shared_ptr<Route> route;
+  if (options.may_avoid_host && !(input.device() == kHost))
+    route = device_route(context.call.name, context.job->engine(), options.group, input.device(), input.dtype(),
+                         options.operators);
+  return route ? route : host_route(context.call.name);
+}
+
+// Begins what make_plan(route) returns, and waits for its result, unless the call only begins it or has begun it
+// before.
 template <class MakePlan>
-void perform(Call& call, const Context& context, MakePlan&& make_plan) {
+void perform(Call& call, const Context& context, const RouteOptions& options, MakePlan&& make_plan) {
   note_other_work();  // a session cannot replay it
   Starting* const starting = Starting::current();
   Ref<Work> work = Finishing::take();
@@ -153,14 +133,16 @@ void perform(Call& call, const Context& context, MakePlan&& make_plan) {
     const Uninterrupted scope;  // the other ranks may have begun, so that this one must, too
     work = Ref<Work>::adopt(new Work);
     work->job = context.job;
-    work->result = std::make_shared<TensorRef>();
+    work->outcome = std::make_shared<Outcome>();
     if (context.size() == 1) {
-      *work->result = copied_to_host(context, context.input());
+      work->outcome->tensor = copied(context, context.input());
     } else {
-      Plan plan = make_plan();
+      const std::shared_ptr<Route> route = choose_route(context, options);
+      Plan plan = make_plan(route);
+      route->note_placed();
       Engine& engine = context.job->engine();
-      Operation::Body body = [body = std::move(plan.body), result = work->result](Operation& operation) {
-        return body(operation, *result);
+      Operation::Body body = [body = std::move(plan.body), outcome = work->outcome](Operation& operation) {
+        return body(operation, *outcome);
       };
       work->operation =
           Ref<Operation>::adopt(new Operation(engine, plan.group, plan.lane, plan.described, std::move(body)));
@@ -178,162 +160,33 @@ void perform(Call& call, const Context& context, MakePlan&& make_plan) {
       InterruptedCall::of_this_thread() = {work, &call.schema(), share(call.tensor(0))};
     throw;
   }
-  set_result(call, 0, on_device(*work->result, call.device));
+  const Outcome& outcome = *work->outcome;
+  if (outcome.stream) get_device(call.device).current().depend_on(*outcome.stream, *outcome.ready);
+  const TensorRef result = outcome.finish ? outcome.finish(outcome.tensor) : outcome.tensor;
+  set_result(call, 0, on_device(context, result, call.device));
 }
 
-std::vector<Part> even_cuts(int64_t size, uint32_t count) {
-  std::vector<Part> cuts;
-  for (uint32_t i = 0; i < count; ++i) cuts.push_back(even_part(size, i, count));
-  return cuts;
-}
+using RouteRef = std::shared_ptr<Route>;
 
-// A tensor in memory of the host that is split along a dimension, one part for each rank. Without the size of the own
-// part, which all ranks give then, the parts are even.
-struct Split {
-  TensorRef whole;
+// The arguments of a call that splits its tensor.
+struct SplitArguments {
   int dim;
   std::optional<int64_t> part;
 
-  Split(const Context& context, const char* dim_name)
+  SplitArguments(const Context& context, const char* dim_name)
       : dim(context.dim(dim_name)), part(context.given_integer("part")) {
-    const Tensor& input = context.input();
-    if (part && context.size() == 1) check_sum(std::vector{*part}, input.size(dim));
-    if (!context.call.infer_only) whole = on_host(context, input);
+    if (part && context.size() == 1) check_sum({*part}, context.input().size(dim));
   }
 
   int64_t own_size(const Context& context) const {
     return part.value_or(even_part(context.input().size(dim), context.own, context.size()).size);
   }
-
-  static void check_sum(const std::vector<int64_t>& sizes, int64_t whole) {
-    __int128 sum = 0;
-    for (const int64_t each : sizes) sum += each;
-    if (sum != whole)
-      fail(OF_SHAPE_ERROR, "the parts of all ranks must have the sum %lld, the size of dim, got %lld",
-           static_cast<long long>(whole), static_cast<long long>(std::min<__int128>(sum, INT64_MAX)));
-  }
-
-  // Sets the parts of the ranks, contiguous.
-  Task cut(Operation& operation, const char* caller, Tensors& parts) const {
-    const int64_t size = whole->size(dim);
-    std::vector<Part> cuts = even_cuts(size, operation.size());
-    if (part) {
-      std::vector<int64_t> sizes;
-      co_await exchange_numbers(operation, *part, sizes);
-      check_sum(sizes, size);
-      int64_t start = 0;
-      for (size_t i = 0; i < sizes.size(); start += sizes[i++]) cuts[i] = {start, sizes[i]};
-    }
-    for (const Part& each : cuts) parts.push_back(collective::packed(caller, *narrow(*whole, dim, each)));
+  // Returns the split of a tensor that this rank sends, or of one of which only the shape counts.
+  Split of(const Context& context, const Route& route, bool is_sent = true) const {
+    const Tensor& input = context.input();
+    return {is_sent ? route.placed_for_split(input, dim) : TensorRef(), input.sizes(), input.dtype(), dim, part};
   }
 };
-
-// Returns vectors of the parts of a contiguous tensor.
-Tensors flat_parts(const Tensor& whole, uint32_t count) {
-  Tensors parts;
-  for (const Part& cut : even_cuts(whole.count(), count)) parts.push_back(flat(whole, cut));
-  return parts;
-}
-
-// Joins tensors along a dimension.
-TensorRef joined(const char* caller, const Tensors& parts, int dim) {
-  int64_t size = 0;
-  for (const TensorRef& each : parts)
-    if (__builtin_add_overflow(size, each->size(dim), &size))
-      fail(OF_SHAPE_ERROR, "the result has more elements than can be counted");
-  TensorRef whole = allocate_on_host(resized(*parts[0], dim, size), parts[0]->dtype());
-  int64_t start = 0;
-  for (const TensorRef& each : parts) {
-    collective::copy_elements(caller, *narrow(*whole, dim, {start, each->size(dim)}), *each);
-    start += each->size(dim);
-  }
-  return whole;
-}
-
-// ---------------------------------------------------------------- bodies, which are coroutines: arguments are copied
-
-Task run_all_reduce(Operation& operation, TensorRef input, TensorRef output, MergeOperators operators) {
-  if (operation.size() <= kWholeRanks && input->bytes() <= kWholeBytes) {
-    co_await merge_of_all(operation, flat(*input), flat(*output), operators);
-    co_return;
-  }
-  const Tensors parts = flat_parts(*input, operation.size());
-  const Tensors targets = flat_parts(*output, operation.size());
-  co_await exchange_and_merge(operation, parts, targets[operation.position()], operators);
-  const TensorRef whole = flat(*output);
-  co_await share_parts(operation, whole);
-}
-
-Task run_reduce_scatter(Operation& operation, const char* caller, Split split, MergeOperators operators,
-                        TensorRef& result) {
-  Tensors parts;
-  co_await split.cut(operation, caller, parts);
-  result = allocate_on_host(parts[operation.position()]->sizes(), split.whole->dtype());
-  for (TensorRef& each : parts) each = flat(*each);
-  const TensorRef target = flat(*result);
-  co_await exchange_and_merge(operation, parts, target, operators);
-}
-
-Task run_all_gather(Operation& operation, const char* caller, TensorRef input, int dim, TensorRef& result) {
-  const Tensors parts(operation.size(), input);
-  co_await exchange(operation, caller, parts, input->sizes(), dim, result);
-}
-
-Task run_all_to_all(Operation& operation, const char* caller, Split split, int join_dim, TensorRef& result) {
-  Tensors parts;
-  co_await split.cut(operation, caller, parts);
-  co_await exchange(operation, caller, parts, parts[operation.position()]->sizes(), join_dim, result);
-}
-
-Task run_reduce(Operation& operation, uint32_t root, TensorRef input, TensorRef output, MergeOperators operators) {
-  const uint32_t own = operation.position(), size = operation.size();
-  const TensorRef merged = own == root ? output : Layout(*output).allocate();
-  const Tensors parts = flat_parts(*input, size), targets = flat_parts(*merged, size);
-  co_await exchange_and_merge(operation, parts, targets[own], operators);
-  if (own != root) {
-    fill_bytes(kHost, output->mutable_data(), 0, static_cast<uint64_t>(output->bytes()));
-    co_await send_whole(operation, root, targets[own]);
-    co_return;
-  }
-  for (uint32_t from = 0; from < size; ++from)
-    if (from != root) co_await receive_whole(operation, from, targets[from]);
-}
-
-Task run_gather(Operation& operation, const char* caller, uint32_t root, TensorRef input, int dim, TensorRef& result) {
-  const uint32_t own = operation.position(), size = operation.size();
-  std::vector<int64_t> sizes;
-  co_await exchange_numbers(operation, input->size(dim), sizes);
-  if (own != root) {
-    const __int128 total = std::accumulate(sizes.begin(), sizes.end(), __int128{0});
-    if (total > INT64_MAX) fail(OF_SHAPE_ERROR, "the result has more elements than can be counted");
-    result = zeros(resized(*input, dim, static_cast<int64_t>(total)), input->dtype());
-    co_await send_whole(operation, root, input);
-    co_return;
-  }
-  Tensors received(size);
-  received[own] = input;
-  for (uint32_t from = 0; from < size; ++from) {
-    if (from == own) continue;
-    received[from] = allocate_on_host(resized(*input, dim, sizes[from]), input->dtype());
-    co_await receive_whole(operation, from, received[from]);
-  }
-  result = joined(caller, received, dim);
-}
-
-Task run_scatter(Operation& operation, const char* caller, uint32_t root, Split split, TensorRef& result) {
-  const uint32_t own = operation.position(), size = operation.size();
-  Tensors parts;
-  co_await split.cut(operation, caller, parts);
-  result = allocate_on_host(parts[own]->sizes(), parts[own]->dtype());
-  if (own != root) {
-    co_await receive_whole(operation, root, result);
-    co_return;
-  }
-  for (uint32_t to = 0; to < size; ++to)
-    if (to != own) operation.send(to, *parts[to], parts[to]->data(), static_cast<size_t>(parts[to]->bytes()));
-  collective::copy_elements(caller, *result, *parts[own]);
-  co_await operation.sent();
-}
 
 // Returns the number of the lane of transfers from one rank to another with a tag.
 uint64_t lane_of(uint32_t from, uint32_t to, int64_t tag) {
@@ -350,10 +203,13 @@ void transfer(Call& call, const char* other_name, bool sends, MakeBody&& make_bo
   const uint32_t other = context.group.ranks()[context.member(other_name)], own = context.job->rank();
   if (other == own) fail(OF_INVALID_ARGUMENT, "%s must be another rank, got %u", other_name, other);
   if (call.infer_only) return infer(call, context.input().sizes());
-  perform(call, context, [&] {
-    const uint32_t from = sends ? own : other, to = sends ? other : own;
-    return Plan{Described::transfer(call), make_body(context), Group::of({from, to}),
-                lane_of(from, to, context.integer("tag"))};
+  const uint32_t from = sends ? own : other, to = sends ? other : own;
+  const Group& pair = Group::of({from, to});
+  const int64_t tag = context.integer("tag");
+  // Devices exchange tensors in one order, and transfers of several tags may have another one on each side.
+  perform(call, context, {pair, {}, tag == 0}, [&](const RouteRef& route) {
+    return Plan{Described::transfer(call, route->device_type()), make_body(context, route), pair,
+                lane_of(from, to, tag)};
   });
 }
 
@@ -371,24 +227,24 @@ void all_reduce(Call& call) {
   const Context context(call);
   const MergeOperators operators = collective::merge_operators(call, "input", context.input().dtype());
   if (call.infer_only) return infer(call, context.input().sizes());
-  perform(call, context, [&] {
-    const TensorRef input = on_host(context, context.input());
-    return plan_of(context, -1, [=](Operation& operation, TensorRef& result) {
-      result = Layout(*input).allocate();
-      return run_all_reduce(operation, input, result, operators);
-    });
+  perform(call, context, {context.group, operators}, [&](const RouteRef& route) {
+    return plan_of(context, *route, -1,
+                   [=, input = route->placed(context.input())](Operation& operation, Outcome& outcome) {
+                     return route->all_reduce(operation, input, operators, outcome);
+                   });
   });
 }
 
 void reduce_scatter(Call& call) {
   const Context context(call);
   const MergeOperators operators = collective::merge_operators(call, "input", context.input().dtype());
-  const Split split(context, "dim");
-  if (call.infer_only) return infer(call, resized(context.input(), split.dim, split.own_size(context)));
-  perform(call, context, [&] {
-    return plan_of(context, -1, [=, caller = call.name](Operation& operation, TensorRef& result) {
-      return run_reduce_scatter(operation, caller, split, operators, result);
-    });
+  const SplitArguments split(context, "dim");
+  if (call.infer_only) return infer(call, resized(context.input().sizes(), split.dim, split.own_size(context)));
+  perform(call, context, {context.group, operators}, [&](const RouteRef& route) {
+    return plan_of(context, *route, -1,
+                   [=, placed = split.of(context, *route)](Operation& operation, Outcome& outcome) {
+                     return route->reduce_scatter(operation, placed, operators, outcome);
+                   });
   });
 }
 
@@ -397,30 +253,29 @@ void all_gather(Call& call) {
   const Tensor& input = context.input();
   const int dim = context.dim("dim");
   const int64_t total = total_size(context, dim);
-  if (call.infer_only) return infer(call, resized(input, dim, total));
-  perform(call, context, [&] {
-    const TensorRef tensor = on_host(context, input);
-    return plan_of(context, dim, [=, caller = call.name](Operation& operation, TensorRef& result) {
-      return run_all_gather(operation, caller, tensor, dim, result);
+  if (call.infer_only) return infer(call, resized(input.sizes(), dim, total));
+  perform(call, context, {context.group}, [&](const RouteRef& route) {
+    return plan_of(context, *route, dim, [=, input = route->placed(input)](Operation& operation, Outcome& outcome) {
+      return route->all_gather(operation, input, dim, outcome);
     });
   });
 }
 
 void all_to_all(Call& call) {
   const Context context(call);
-  const Tensor& input = context.input();
   const int join = context.dim("concat_dim");
-  const Split split(context, "split_dim");
+  const SplitArguments split(context, "split_dim");
   if (call.infer_only) {
-    Shape sizes = resized(input, split.dim, split.own_size(context));
+    Shape sizes = resized(context.input().sizes(), split.dim, split.own_size(context));
     if (__builtin_mul_overflow(sizes[join], int64_t{context.size()}, &sizes[join]))
       fail(OF_SHAPE_ERROR, "the result has more elements than can be counted");
     return infer(call, sizes);
   }
-  perform(call, context, [&] {
-    return plan_of(context, join, [=, caller = call.name](Operation& operation, TensorRef& result) {
-      return run_all_to_all(operation, caller, split, join, result);
-    });
+  perform(call, context, {context.group}, [&](const RouteRef& route) {
+    return plan_of(context, *route, join,
+                   [=, placed = split.of(context, *route)](Operation& operation, Outcome& outcome) {
+                     return route->all_to_all(operation, placed, join, outcome);
+                   });
   });
 }
 
@@ -428,13 +283,11 @@ void broadcast(Call& call) {
   const Context context(call);
   const uint32_t root = context.member("root");
   if (call.infer_only) return infer(call, context.input().sizes());
-  perform(call, context, [&] {
+  perform(call, context, {context.group}, [&](const RouteRef& route) {
     // The elements of the other ranks' tensors are not used.
-    const TensorRef tensor = context.own == root ? copied_to_host(context, context.input()) : TensorRef();
-    const Layout layout(context.input());
-    return plan_of(context, -1, [=](Operation& operation, TensorRef& result) {
-      result = tensor ? tensor : layout.allocate();
-      return broadcast_by_tree(operation, root, result);
+    const TensorRef input = context.own == root ? route->placed_copy(context.input()) : share(context.input());
+    return plan_of(context, *route, -1, [=](Operation& operation, Outcome& outcome) {
+      return route->broadcast(operation, root, input, outcome);
     });
   });
 }
@@ -444,12 +297,11 @@ void reduce(Call& call) {
   const MergeOperators operators = collective::merge_operators(call, "input", context.input().dtype());
   const uint32_t root = context.member("root");
   if (call.infer_only) return infer(call, context.input().sizes());
-  perform(call, context, [&] {
-    const TensorRef input = on_host(context, context.input());
-    return plan_of(context, -1, [=](Operation& operation, TensorRef& result) {
-      result = Layout(*input).allocate();
-      return run_reduce(operation, root, input, result, operators);
-    });
+  perform(call, context, {context.group, operators}, [&](const RouteRef& route) {
+    return plan_of(context, *route, -1,
+                   [=, input = route->placed(context.input())](Operation& operation, Outcome& outcome) {
+                     return route->reduce(operation, root, input, operators, outcome);
+                   });
   });
 }
 
@@ -459,11 +311,10 @@ void gather(Call& call) {
   const uint32_t root = context.member("root");
   const int dim = context.dim("dim");
   const int64_t total = total_size(context, dim);
-  if (call.infer_only) return infer(call, resized(input, dim, total));
-  perform(call, context, [&] {
-    const TensorRef tensor = on_host(context, input);
-    return plan_of(context, dim, [=, caller = call.name](Operation& operation, TensorRef& result) {
-      return run_gather(operation, caller, root, tensor, dim, result);
+  if (call.infer_only) return infer(call, resized(input.sizes(), dim, total));
+  perform(call, context, {context.group}, [&](const RouteRef& route) {
+    return plan_of(context, *route, dim, [=, input = route->placed(input)](Operation& operation, Outcome& outcome) {
+      return route->gather(operation, root, input, dim, outcome);
     });
   });
 }
@@ -471,32 +322,29 @@ void gather(Call& call) {
 void scatter(Call& call) {
   const Context context(call);
   const uint32_t root = context.member("root");
-  const Split split(context, "dim");
-  if (call.infer_only) return infer(call, resized(context.input(), split.dim, split.own_size(context)));
-  perform(call, context, [&] {
-    return plan_of(context, -1, [=, caller = call.name](Operation& operation, TensorRef& result) {
-      return run_scatter(operation, caller, root, split, result);
-    });
+  const SplitArguments split(context, "dim");
+  if (call.infer_only) return infer(call, resized(context.input().sizes(), split.dim, split.own_size(context)));
+  perform(call, context, {context.group}, [&](const RouteRef& route) {
+    const bool is_sent = context.own == root;
+    return plan_of(context, *route, -1,
+                   [=, placed = split.of(context, *route, is_sent)](Operation& operation, Outcome& outcome) {
+                     return route->scatter(operation, root, placed, outcome);
+                   });
   });
 }
 
 void send(Call& call) {
-  transfer(call, "to", true, [](const Context& context) {
-    const TensorRef sent = on_host(context, context.input());
-    const TensorRef output = copied_to_host(context, context.input());
-    return [=](Operation& operation, TensorRef& result) {
-      result = output;
-      return send_whole(operation, 1, sent);
+  transfer(call, "to", true, [](const Context& context, const RouteRef& route) {
+    return [=, input = route->placed_copy(context.input())](Operation& operation, Outcome& outcome) {
+      return route->send(operation, 1, input, outcome);
     };
   });
 }
 
 void receive(Call& call) {
-  transfer(call, "source", false, [](const Context& context) {
-    const Layout layout(context.input());
-    return [=](Operation& operation, TensorRef& result) {
-      result = layout.allocate();
-      return receive_whole(operation, 0, result);
+  transfer(call, "source", false, [](const Context& context, const RouteRef& route) {
+    return [=, like = share(context.input())](Operation& operation, Outcome& outcome) {
+      return route->receive(operation, 0, like, outcome);
     };
   });
 }

@@ -8,14 +8,15 @@
 #include "base/ref.h"
 #include "dispatch/call.h"
 #include "parallel/processes/job.h"
+#include "parallel/processes/route.h"
 
 namespace oneflow::processes {
 
-// A collective that has begun. Its result is in memory of the host.
+// A collective that has begun.
 struct Work final : RefCounted<Work> {
   std::shared_ptr<Job> job;
-  Ref<Operation> operation;           // NULL: there is nothing to wait for
-  std::shared_ptr<TensorRef> result;  // set when the operation is done
+  Ref<Operation> operation;          // NULL: there is nothing to wait for
+  std::shared_ptr<Outcome> outcome;  // set when the operation is done
 
   void destroy() { delete this; }
   bool is_done() const { return !operation || operation->state == Operation::State::kDone; }

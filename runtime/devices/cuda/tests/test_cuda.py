@@ -5,7 +5,10 @@ from __future__ import annotations
 
 import ctypes
 import os
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -149,3 +152,34 @@ def test_copies_between_devices_keep_their_order() -> None:
         x = (x + 1).to("cuda:1") + 1
         x = x.to("cuda:0")
     assert float(flow.min(x).item()) == float(flow.max(x).item()) == 40
+
+
+RANK = """
+import oneflow_py as flow
+
+rank = flow.comm.rank()
+x = flow.full([1000], rank + 1.0, device=f"cuda:{min(rank, COUNT - 1)}")
+try:
+    print(flow.comm.all_reduce(x)[-1].item(), flow.comm.all_gather(x).shape[0])
+except flow.CommunicationError as error:
+    print(error)
+print(flow.comm.all_reduce(x.to("cpu"))[-1].item())
+"""
+
+
+def test_two_processes(tmp_path: Path) -> None:
+    """They exchange tensors by NCCL, if it is there; on one GPU, it refuses them, and they go on through the host."""
+    job = {"ONEFLOW_WORLD_SIZE": "2", "ONEFLOW_MEETING": f"file:{tmp_path}", "ONEFLOW_SECRET": "test"}
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "-c", RANK.replace("COUNT", str(COUNT))],
+            env={**os.environ, **job, "ONEFLOW_RANK": str(rank)},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for rank in range(2)
+    ]
+    for each in ranks:
+        on_device, on_host = each.communicate(timeout=300)[0].splitlines()
+        assert on_device == "3.0 2000" or (COUNT == 1 and "a GPU of its own" in on_device)
+        assert on_host == "3.0"
