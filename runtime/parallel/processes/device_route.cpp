@@ -110,7 +110,7 @@ struct FirstDim {
     int64_t stride = 1;
     for (int d = sizes.rank() - 1; d >= 0; --d)
       if (d != dim) strides[d] = std::exchange(stride, stride * sizes[d]);
-    strides[dim] = stride;
+    if (sizes.rank() > 0) strides[dim] = stride;
     return Tensor::over(vector.storage(), vector.dtype(), sizes, strides, vector.offset() + start);
   }
 };
@@ -121,9 +121,9 @@ int64_t count_of(const Shape& sizes) {
   return count;
 }
 
-// The memory that this rank sends to others and gets from them, in the order of the ranks.
+// What this rank sends to others, in the order of the ranks, and how many elements it gets from them.
 struct Exchange {
-  TensorRef sent, received;  // vectors; NULL: none
+  TensorRef sent;  // a vector; NULL: nothing
   std::vector<int64_t> sent_counts, received_counts;
 
   explicit Exchange(uint32_t size) : sent_counts(size), received_counts(size) {}
@@ -325,12 +325,12 @@ class DeviceRoute final : public Route {
   }
 
   // Runs an exchange, whose result is the memory that is received.
-  Task run(Operation& operation, Exchange& exchange, of_dtype dtype, Outcome& outcome) const {
+  Task run(Operation& operation, const Exchange& exchange, of_dtype dtype, Outcome& outcome) const {
     const uint32_t size = operation.size();
     co_await submit(operation, outcome, [&](const DeviceGroup& group, of_device_stream stream) {
-      const auto& [ignored, output, sent_counts, received_counts] = exchange;
+      const std::vector<int64_t>&sent_counts = exchange.sent_counts, &received_counts = exchange.received_counts;
       const int64_t received = std::accumulate(received_counts.begin(), received_counts.end(), int64_t{0});
-      exchange.received = outcome.tensor = allocate(received, dtype);
+      const TensorRef output = outcome.tensor = allocate(received, dtype);
       std::vector<const void*> inputs(size);
       std::vector<void*> outputs(size);
       std::vector<uint64_t> sent_bytes(size), received_bytes(size);
