@@ -146,6 +146,9 @@ def swaps(rank):
     for tag in (2, 0, 1):
         attempt(lambda tag=tag: comm.recv(ones(2), other, tag=tag))
     attempt(lambda: [work.wait().tolist() for work in begun])
+    sent = comm.send_async(ones() * rank, other)
+    attempt(lambda: comm.recv(ones(), other))
+    sent.wait()
 
 
 def lists(rank):

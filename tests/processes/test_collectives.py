@@ -60,7 +60,7 @@ def test_each_language(language: str, size: int, tmp_path: Path) -> None:
 
 def test_many_ranks(tmp_path: Path) -> None:
     """More than eight pass on small tensors, instead of sending them to all."""
-    _run(["ruby"] * 9, tmp_path)
+    _run(["python"] * 9, tmp_path)
 
 
 def test_languages_together(tmp_path: Path) -> None:

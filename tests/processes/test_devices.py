@@ -116,7 +116,7 @@ def test_a_device_fails() -> None:
 
 def test_transfers_in_any_order() -> None:
     for rank, results in enumerate(_results("swaps", ["python"] * 2)):
-        assert results == [100_000 * (1 - rank), [2, 2], [0, 0], [1, 1], [[0, 0], [1, 1], [2, 2]]]
+        assert results == [100_000 * (1 - rank), [2, 2], [0, 0], [1, 1], [[0, 0], [1, 1], [2, 2]], 1 - rank]
 
 
 def test_many_are_under_way() -> None:

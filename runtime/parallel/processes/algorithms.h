@@ -12,8 +12,8 @@ namespace oneflow::processes {
 
 using Tensors = std::vector<TensorRef>;
 
-// So many ranks send small tensors to each other at once. More of them gather by doubling, as long as the tensors of all
-// together have at most so many bytes.
+// So many ranks send small tensors to each other at once. More of them gather by doubling, as long as the tensors of
+// all together have at most so many bytes.
 constexpr uint32_t kDirectRanks = 8;
 constexpr int64_t kSmallOfAll = 128 << 10;
 

@@ -110,14 +110,14 @@ struct FirstDim {
     int64_t stride = 1;
     for (int d = sizes.rank() - 1; d >= 0; --d)
       if (d != dim) strides[d] = std::exchange(stride, stride * sizes[d]);
-    strides[dim] = stride;
+    if (sizes.rank() > 0) strides[dim] = stride;
     return Tensor::over(vector.storage(), vector.dtype(), sizes, strides, vector.offset() + start);
   }
 };
 
-// The memory that this rank sends to others and gets from them, in the order of the ranks.
+// What this rank sends to others, in the order of the ranks, and how many elements it gets from them.
 struct Exchange {
-  TensorRef sent, received;  // vectors; NULL: none
+  TensorRef sent;  // a vector; NULL: nothing
   std::vector<int64_t> sent_counts, received_counts;
 
   explicit Exchange(uint32_t size) : sent_counts(size), received_counts(size) {}
@@ -173,7 +173,8 @@ class DeviceRoute final : public Route {
     co_await exchange_numbers(operation, input->size(dim), extents);
     const std::vector<Shape> parts = sizes_of(input->sizes(), dim, extents);
     std::vector<uint64_t> bytes;
-    for (const Shape& each : parts) bytes.push_back(static_cast<uint64_t>(count_elements(each) * input->element_bytes()));
+    for (const Shape& each : parts)
+      bytes.push_back(static_cast<uint64_t>(count_elements(each) * input->element_bytes()));
     const int64_t count = std::accumulate(parts.begin(), parts.end(), int64_t{0},
                                           [](int64_t sum, const Shape& each) { return sum + count_elements(each); });
     co_await submit(operation, outcome, [&](const DeviceGroup& group, of_device_stream stream) {
@@ -319,12 +320,12 @@ class DeviceRoute final : public Route {
   }
 
   // Runs an exchange, whose result is the memory that is received.
-  Task run(Operation& operation, Exchange& exchange, of_dtype dtype, Outcome& outcome) const {
+  Task run(Operation& operation, const Exchange& exchange, of_dtype dtype, Outcome& outcome) const {
     const uint32_t size = operation.size();
     co_await submit(operation, outcome, [&](const DeviceGroup& group, of_device_stream stream) {
-      const auto& [ignored, output, sent_counts, received_counts] = exchange;
+      const std::vector<int64_t>&sent_counts = exchange.sent_counts, &received_counts = exchange.received_counts;
       const int64_t received = std::accumulate(received_counts.begin(), received_counts.end(), int64_t{0});
-      exchange.received = outcome.tensor = allocate(received, dtype);
+      const TensorRef output = outcome.tensor = allocate(received, dtype);
       std::vector<const void*> inputs(size);
       std::vector<void*> outputs(size);
       std::vector<uint64_t> sent_bytes(size), received_bytes(size);

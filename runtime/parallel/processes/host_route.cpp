@@ -17,8 +17,8 @@ namespace {
 using collective::flat;
 using collective::MergeOperators;
 
-// Tensors of at most so many bytes are sent to all ranks as a whole, if those of all ranks are small together: this takes
-// one step instead of two.
+// Tensors of at most so many bytes are sent to all ranks as a whole, if those of all ranks are small together: this
+// takes one step instead of two.
 constexpr int64_t kWholeBytes = 16 << 10;
 
 TensorRef allocate_on_host(Sizes sizes, of_dtype dtype) { return Tensor::allocate(sizes, dtype, kHost); }
