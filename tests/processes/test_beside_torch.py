@@ -6,8 +6,6 @@ import subprocess
 import sys
 from collections.abc import Mapping
 
-import pytest
-
 from tests.processes.jobs import DEADLINE, ROOT, command
 from tests.processes.test_launchers import clean_environment, free_port, torchrun
 
@@ -16,7 +14,7 @@ def _environment() -> dict[str, str]:
     return {**clean_environment(), "PYTHONPATH": str(ROOT / "build" / "python"), "OMP_NUM_THREADS": "1"}
 
 
-def _run(first: str, variables: list[Mapping[str, str]]) -> None:
+def run_ranks(first: str, variables: list[Mapping[str, str]]) -> None:
     """Runs a rank with each of these variables."""
     processes = [
         subprocess.Popen(
@@ -44,13 +42,6 @@ def test_torchrun_starts_it() -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("first", ["torch", "oneflow"])
-def test_rank_0_of_torch_serves_the_port(first: str) -> None:
+def test_rank_0_of_torch_serves_the_port() -> None:
     port = free_port()
-    _run(first, [torchrun(rank, 2, 2, port) for rank in range(2)])
-
-
-def test_the_ranks_are_on_two_hosts() -> None:
-    """oneflow meets at the port after that of torch."""
-    port = free_port()
-    _run("oneflow", [{**torchrun(rank, 2, 1, port), "ONEFLOW_SECRET": "of this test"} for rank in range(2)])
+    run_ranks("torch", [torchrun(rank, 2, 2, port) for rank in range(2)])

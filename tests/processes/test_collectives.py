@@ -60,7 +60,10 @@ def test_each_language(language: str, size: int, tmp_path: Path) -> None:
 
 def test_many_ranks(tmp_path: Path) -> None:
     """More than eight pass on small tensors, instead of sending them to all."""
-    _run(["python"] * 9, tmp_path)
+    size = 9
+    # Products of so many are infinite at times, for which Ruby has no JSON.
+    given = [each for each in cases(size) if each.options.get("op") != "prod"]
+    check(run([command("ruby", "driver", written(given, tmp_path))] * size), given)
 
 
 def test_languages_together(tmp_path: Path) -> None:
