@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 
 from tests.processes.cases import cases
 from tests.processes.jobs import ROOT, Job, command, run
-from tests.processes.test_collectives import check
+from tests.processes.test_collectives import check, written
 
 LANGUAGES = ("python", "js", "ruby")
 PLUGIN = {"ONEFLOW_DEVICE_PATH": str(ROOT / "build" / "test_plugins" / "accel.so")}
@@ -17,9 +16,8 @@ PLUGIN = {"ONEFLOW_DEVICE_PATH": str(ROOT / "build" / "test_plugins" / "accel.so
 def _run(languages: Sequence[str], path: Path, variables: dict[str, str]) -> list[int]:
     """Runs all cases, and returns how many collectives the device of each rank has run."""
     given = list(cases(len(languages)))
-    file = path / "cases.json"
-    file.write_text(json.dumps([each.as_json() for each in given]), encoding="utf-8")
-    found = run([command(each, "driver", str(file)) for each in languages], PLUGIN | variables)
+    file = written(given, path)
+    found = run([command(each, "driver", file) for each in languages], PLUGIN | variables)
     check([results[: len(given)] for results in found], given)
     return [results[-1] for results in found]
 

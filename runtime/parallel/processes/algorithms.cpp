@@ -187,21 +187,36 @@ Task exchange(Operation& operation, const char* caller, const Tensors& parts, co
 
 Task exchange_numbers(Operation& operation, int64_t own, std::vector<int64_t>& numbers) {
   const uint32_t size = operation.size();
-  numbers.assign(size, own);
   if (size > kDirectRanks) {
     const TensorRef number = Tensor::allocate(Shape{1}, OF_INT64, kHost);
     *static_cast<int64_t*>(number->mutable_data()) = own;
     TensorRef gathered;
     co_await gather_by_doubling(operation, number, std::vector<int64_t>(size, 1), gathered);
+    numbers.resize(size);
     std::memcpy(numbers.data(), gathered->data(), static_cast<size_t>(gathered->bytes()));
     co_return;
   }
+  co_await trade_numbers(operation, std::vector<int64_t>(size, own), numbers);
+}
+
+Task trade_numbers(Operation& operation, const std::vector<int64_t>& numbers, std::vector<int64_t>& got) {
+  const uint32_t size = operation.size(), own = operation.position();
+  got.assign(size, numbers[own]);
   for (uint32_t to = 0; to < size; ++to)
-    if (to != operation.position()) operation.notify(to, own);
+    if (to != own) operation.notify(to, numbers[to]);
   for (uint32_t from = 0; from < size; ++from) {
-    if (from == operation.position()) continue;
+    if (from == own) continue;
     const Message message = co_await operation.receive(from);
-    numbers[from] = message.envelope.extent;
+    got[from] = message.envelope.extent;
+  }
+}
+
+Task agree(Operation& operation, int64_t& number) {
+  const uint32_t size = operation.size(), own = operation.position();
+  for (uint32_t distance = 1; distance < size; distance *= 2) {
+    operation.notify((own + distance) % size, number);
+    const Message message = co_await operation.receive((own + size - distance) % size);
+    if (message.envelope.extent != number) number = 0;
   }
 }
 

@@ -39,6 +39,13 @@ Task exchange(Operation& operation, const char* caller, const Tensors& parts, co
 // Tells all ranks a number, and gets theirs.
 Task exchange_numbers(Operation& operation, int64_t own, std::vector<int64_t>& numbers);
 
+// Sends each rank its number, and gets theirs.
+Task trade_numbers(Operation& operation, const std::vector<int64_t>& numbers, std::vector<int64_t>& got);
+
+// Compares numbers of all ranks: afterwards, all have 0 unless they had the same one. In round k, each rank tells the
+// one 2^k places behind it what it has found so far, so that it ends only when all have begun.
+Task agree(Operation& operation, int64_t& number);
+
 // Receives all of a tensor from a rank, or sends it.
 Task receive_whole(Operation& operation, uint32_t from, const TensorRef& target);
 Task send_whole(Operation& operation, uint32_t to, const TensorRef& source);

@@ -133,11 +133,7 @@ void DeviceGroups::fail(uint64_t lane, const std::string& text) {
 void DeviceGroups::tell(const DeviceGroup& group, MessageKind kind, const std::string& text) {
   const Envelope envelope{0, static_cast<uint64_t>(group.number()), 0, kind, 0, text.size()};
   for (const uint32_t rank : group.group().ranks()) {
-    if (rank == engine_.rank()) continue;
-    try {
-      engine_.post(rank, envelope, text.data(), text.size());
-    } catch (const Error&) {  // it is lost, or has left
-    }
+    if (rank != engine_.rank()) engine_.try_post(rank, envelope, text.data(), text.size());
   }
 }
 

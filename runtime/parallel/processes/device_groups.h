@@ -72,7 +72,7 @@ class DeviceGroup {
   std::deque<Work> work_;
 };
 
-// Those of an engine, whose worker calls the functions.
+// The communicators that an engine has open. Only its worker calls the functions.
 class DeviceGroups {
  public:
   using Clock = DeviceGroup::Clock;

@@ -80,10 +80,7 @@ bool DevicePeers::answer() {
   if (asked_.empty()) return false;
   for (const auto& [rank, type] : std::exchange(asked_, {})) {
     const std::string text = type + ' ' + own_version(type);
-    try {
-      engine_.post(rank, {0, 0, 0, MessageKind::kAnswer, 0, text.size()}, text.data(), text.size());
-    } catch (const Error&) {  // it has left
-    }
+    engine_.try_post(rank, {0, 0, 0, MessageKind::kAnswer, 0, text.size()}, text.data(), text.size());
   }
   return true;
 }

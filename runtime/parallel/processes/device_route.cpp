@@ -63,30 +63,6 @@ class Submission {
   const DeviceGroup* group_;
 };
 
-// Compares numbers of all ranks: afterwards, all have 0 unless they had the same one. In round k, each rank tells the
-// one 2^k places behind it what it has found so far.
-Task agree(Operation& operation, int64_t& number) {
-  const uint32_t size = operation.size(), own = operation.position();
-  for (uint32_t distance = 1; distance < size; distance *= 2) {
-    operation.notify((own + distance) % size, number);
-    const Message message = co_await operation.receive((own + size - distance) % size);
-    if (message.envelope.extent != number) number = 0;
-  }
-}
-
-// Sends each rank its number, and gets theirs.
-Task trade_numbers(Operation& operation, const std::vector<int64_t>& numbers, std::vector<int64_t>& got) {
-  const uint32_t size = operation.size(), own = operation.position();
-  got.assign(size, numbers[own]);
-  for (uint32_t to = 0; to < size; ++to)
-    if (to != own) operation.notify(to, numbers[to]);
-  for (uint32_t from = 0; from < size; ++from) {
-    if (from == own) continue;
-    const Message message = co_await operation.receive(from);
-    got[from] = message.envelope.extent;
-  }
-}
-
 // The order of dimensions in which one of them is the first, so that parts along it follow each other in memory.
 struct FirstDim {
   int dim;

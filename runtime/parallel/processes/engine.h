@@ -50,6 +50,8 @@ class Engine {
   // ---- for operations
 
   void post(uint32_t rank, const Envelope& envelope, const void* data, size_t size);
+  // Posts a message to a rank that may be lost: who waits for it is told anyway.
+  void try_post(uint32_t rank, const Envelope& envelope, const void* data, size_t size);
   bool prefers_message(uint32_t rank, size_t size) const;
   void offer(Transfer& transfer, const void* data, size_t size, of_communicator_key* key);
   void fetch(Transfer& transfer, const of_communicator_key& key, void* data, size_t size);
@@ -107,8 +109,6 @@ class Engine {
   bool work_once();
   void look_at_conditions();
   void sleep(Clock::duration longest);
-  // Posts a message to a rank that may be lost: who waits for it is told anyway.
-  void try_post(uint32_t rank, const Envelope& envelope, const void* data, size_t size);
   void take_submitted();
   void begin_next(Lane& lane);
   void run(Operation& operation, void (Operation::*part)());

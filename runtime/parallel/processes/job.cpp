@@ -11,6 +11,7 @@
 #include "base/fork_safe.h"
 #include "base/interrupt.h"
 #include "device/options.h"
+#include "parallel/processes/algorithms.h"
 #include "parallel/processes/communicators.h"
 
 namespace oneflow::processes {
@@ -182,13 +183,9 @@ uint32_t Job::position_in(const Group& group) const {
 
 namespace {
 
-// In round k, each rank tells the one 2^k places behind it, and waits for the one 2^k places before it.
 Task wait_for_all(Operation& operation) {
-  const uint32_t size = operation.size(), own = operation.position();
-  for (uint32_t distance = 1; distance < size; distance *= 2) {
-    operation.notify((own + distance) % size);
-    const Message message = co_await operation.receive((own + size - distance % size) % size);
-  }
+  int64_t nothing = 0;
+  co_await agree(operation, nothing);
 }
 
 }  // namespace
