@@ -174,4 +174,9 @@ of_status fall_back(void*, of_layer_call* state) {
   return OF_OK;
 }
 
+void note_fallback(const Call& call, const std::string& missing) {
+  if (fallback_is_error()) leave_to_fallback(call, missing.c_str());
+  call.op.count_fallback();
+}
+
 }  // namespace oneflow

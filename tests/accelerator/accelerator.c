@@ -492,6 +492,13 @@ static const char* communicator_version(void) {
   return host->fail(OF_UNSUPPORTED, "the links were told to be missing"), NULL;
 }
 
+/* Each process has devices of its own, unless it was told to share them. */
+static of_status identify(of_device id, uint64_t* identity) {
+  const bool is_shared = strcmp(getenv("ACCEL_FAULT") ? getenv("ACCEL_FAULT") : "", "shared_devices") == 0;
+  *identity = (is_shared ? 0 : (uint64_t)getpid() * DEVICES) + (uint64_t)id.index;
+  return OF_OK;
+}
+
 static uint64_t element_bytes(of_dtype dtype) { return dtype == OF_FLOAT32 || dtype == OF_INT32 ? 4 : 8; }
 
 static bool can_reduce(of_dtype dtype, of_reduction reduction) {
@@ -700,6 +707,7 @@ static of_status exchange(of_device_communicator given, const void* const* input
 static const of_communicator_hooks communicator_hooks = {
     .struct_size = sizeof(communicator_hooks),
     .version = communicator_version,
+    .identify = identify,
     .can_reduce = can_reduce,
     .make_id = make_id,
     .open = open_communicator,

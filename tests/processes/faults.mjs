@@ -79,6 +79,16 @@ const scenarios = {
     comm.barrier();
     await attempt(() => comm.allReduce(ones(3)));
   },
+  async through_host() {
+    const x = ones(3);
+    flow.resetFallbacks();
+    await attempt(() => comm.allReduce(x));
+    await attempt(() => comm.allReduceAsync(x));
+    await attempt(() => Object.values(flow.fallbacks()));
+    flow.setOption('fallback_is_error', 1);
+    await attempt(() => comm.allReduce(x));
+    await attempt(() => comm.allReduceAsync(x));
+  },
   async host() {
     await attempt(() => comm.allReduce(rank === 1 ? flow.ones([3]) : ones(3)));
     await attempt(() => comm.allReduce(ones(3)));

@@ -137,6 +137,17 @@ def host(rank):
     attempt(lambda: comm.all_reduce(ones(3)))
 
 
+def through_host(rank):
+    x = ones(3)
+    flow.reset_fallbacks()
+    attempt(lambda: comm.all_reduce(x))
+    attempt(lambda: comm.all_reduce_async(x).wait())
+    attempt(lambda: list(flow.fallbacks().values()))
+    flow.set_option("fallback_is_error", 1)
+    attempt(lambda: comm.all_reduce(x))
+    attempt(lambda: comm.all_reduce_async(x).wait())
+
+
 def swaps(rank):
     other = 1 - rank
     sent = comm.send_async(ones(100_000) * rank, other)

@@ -88,6 +88,17 @@ module Scenarios
     attempt { COMM.all_reduce(ones(3)) }
   end
 
+  def through_host
+    x = ones(3)
+    OneFlow.reset_fallbacks
+    attempt { COMM.all_reduce(x) }
+    attempt { COMM.all_reduce_async(x).wait }
+    attempt { OneFlow.fallbacks.values }
+    OneFlow.set_option("fallback_is_error", 1)
+    attempt { COMM.all_reduce(x) }
+    attempt { COMM.all_reduce_async(x).wait }
+  end
+
   def host
     attempt { COMM.all_reduce(RANK == 1 ? OneFlow.ones(3) : ones(3)) }
     attempt { COMM.all_reduce(ones(3)) }

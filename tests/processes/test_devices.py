@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+
 from tests.processes.cases import cases
 from tests.processes.jobs import ROOT, Job, command, run
 from tests.processes.test_collectives import check, written
@@ -31,10 +33,15 @@ def test_a_device_without_communicator(tmp_path: Path) -> None:
     assert _run(["python"] * 2, tmp_path, {"TEST_DEVICE": "accel", "ACCEL_FAULT": "no_communicator"}) == [0, 0]
 
 
-def _start(scenario: str, languages: Sequence[str] = LANGUAGES, of_last: dict[str, str] | None = None) -> Job:
+def _start(
+    scenario: str,
+    languages: Sequence[str] = LANGUAGES,
+    of_last: dict[str, str] | None = None,
+    of_all: dict[str, str] | None = None,
+) -> Job:
     """Starts a rank in each language."""
     commands = [command(language, "faults", scenario) for language in languages]
-    return Job(commands, PLUGIN | {"TEST_DEVICE": "accel"}, of_last=of_last)
+    return Job(commands, PLUGIN | {"TEST_DEVICE": "accel"} | (of_all or {}), of_last=of_last)
 
 
 def _results(
@@ -64,6 +71,23 @@ def test_a_tensor_of_the_host_among_those_of_devices() -> None:
     for error, result in _results("host"):
         _check_error(error, "the ranks differ at call 0", "all_reduce(float32 [3] of accel", "all_reduce(float32 [3],")
         assert result == [3, 3, 3]
+
+
+@pytest.mark.parametrize(
+    ("fault", "why"),
+    [("no_communicator", "the links were told to be missing"), ("shared_devices", "there are fewer devices than ranks")],
+)
+def test_why_tensors_go_through_the_host(fault: str, why: str) -> None:
+    """It is counted, and an error where fallbacks are."""
+    with _start("through_host", of_all={"ACCEL_FAULT": fault}) as job:
+        ranks = job.wait()
+    for each in ranks:
+        assert each.status == 0, each.errors
+        *results, error, later = each.results
+        assert results == [[3, 3, 3], [3, 3, 3], [2]]
+        for name, text in (error, later):
+            assert name.startswith("Unsupported")
+            assert text.endswith(f": accel:0 has no communicator for group 0-2: {why}")
 
 
 def test_ranks_call_something_else() -> None:

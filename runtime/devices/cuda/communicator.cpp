@@ -225,6 +225,7 @@ of_status exchange(of_device_communicator communicator, const void* const* input
 const of_communicator_hooks kCommunicator = {
     sizeof(of_communicator_hooks),
     version,
+    identify,
     can_reduce,
     make_id,
     open,

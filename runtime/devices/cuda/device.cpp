@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 
 namespace oneflow::cuda {
 namespace {
@@ -83,6 +84,17 @@ of_status check(of_device device, cudaError_t code, const char* what) {
 std::atomic<bool>& is_in_use(of_device device) {
   static std::atomic<bool> in_use[kMostDevices];
   return in_use[device.index];
+}
+
+of_status identify(of_device device, uint64_t* identity) {
+  if (const of_status status = check_process(); status != OF_OK) return status;
+  cudaDeviceProp properties{};
+  const of_status status = check(device, cudaGetDeviceProperties(&properties, device.index), "query its properties");
+  uint64_t halves[2];
+  static_assert(sizeof halves == sizeof properties.uuid);
+  std::memcpy(halves, &properties.uuid, sizeof halves);
+  *identity = halves[0] ^ halves[1];
+  return status;
 }
 
 of_status check_process() { return grid::check_process("CUDA"); }

@@ -32,6 +32,8 @@ int32_t device_count();
 const std::string& why_none();
 // Returns the flag that says whether a device is in use. Its first use creates a context, which takes time and memory.
 std::atomic<bool>& is_in_use(of_device device);
+// Sets a number that follows from the UUID of a GPU.
+of_status identify(of_device device, uint64_t* identity);
 // Returns DeviceError in a process that was forked after CUDA was first used: contexts are not inherited.
 of_status check_process();
 inline Stream& stream_of(of_device_stream stream) { return *reinterpret_cast<Stream*>(stream); }

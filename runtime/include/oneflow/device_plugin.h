@@ -248,6 +248,9 @@ typedef struct of_communicator_hooks {
   /* Returns a text by which processes know that their devices can communicate: "nccl 2.21". Returns NULL, after a call
    * of host->fail(), if a library is missing. */
   const char* (*version)(void);
+  /* Sets *identity: a number that no other device has, on this host or another one, and that a device has in all
+   * processes. Two ranks that share a device cannot communicate by it. */
+  of_status (*identify)(of_device device, uint64_t* identity);
   /* Returns whether the collectives support a reduction of elements of a dtype. The answer is the same in all processes
    * whose version() is the same. */
   bool (*can_reduce)(of_dtype dtype, of_reduction reduction);

@@ -1,8 +1,10 @@
 #include "parallel/processes/device_peers.h"
 
 #include <memory>
+#include <sstream>
 
 #include "device/device.h"
+#include "parallel/processes/assignment.h"
 #include "parallel/processes/engine.h"
 
 namespace oneflow::processes {
@@ -14,54 +16,70 @@ constexpr uint64_t kLane = 0;
 
 }  // namespace
 
-std::string DevicePeers::own_version(const std::string& type) const {
+DevicePeers::Links DevicePeers::own_links(const std::string& type) const {
   // What a device does is watched while no thread waits, too.
-  if (!engine_.works_alone()) return "";
+  if (!engine_.works_alone()) return {"", "another thread may not use MPI, which must watch it", {}};
   try {
-    const of_communicator_hooks* const hooks = find_device(parse_device(type)).table().communicator;
+    Links own;
+    const of_device first = parse_device(type);
+    const of_communicator_hooks* const hooks = find_device(first).table().communicator;
     const char* const version = hooks ? hooks->version() : nullptr;
+    own.version = version ? version : "";
+    if (!version) own.why_none = hooks ? device_error() : "its plugin has no communicator";
+    for (int32_t i = 0; version && i < static_cast<int32_t>(device_count(first.type)); ++i) {
+      uint64_t identity = 0;
+      if (hooks->identify({first.type, i}, &identity) == OF_OK) own.devices.push_back(identity);
+    }
     clear_device_error();
-    return version ? version : "";
-  } catch (const Error&) {  // there is no such device
-    return "";
+    return own;
+  } catch (const Error& error) {  // there is no such device
+    return {"", error.text(), {}};
   }
 }
 
-bool DevicePeers::have_same(const Group& group, of_device device) {
-  const Device& own = get_device(device);
-  if (!own.table().communicator) return false;
+std::string DevicePeers::why_not(const Group& group, of_device device) {
   const auto key = std::make_pair(&group, int32_t{device.type});
   {
     const std::lock_guard lock(mutex_);
     if (const auto known = found_.find(key); known != found_.end()) return known->second;
   }
-  const std::string type = own.table().name, version = own_version(type);
-  bool same = !version.empty();
-  if (same) {
-    const auto answer = std::make_shared<bool>(true);
-    const auto run = [this, answer, type, version, ranks = group.ranks()](Operation& operation) -> Task {
-      return compare(operation, ranks, type, version, *answer);
+  const std::string type = get_device(device).table().name;
+  const Links own = own_links(type);
+  std::string why = own.why_none;
+  if (!own.version.empty()) {
+    const auto links = std::make_shared<std::vector<Links>>();
+    const auto run = [this, links, type, ranks = group.ranks()](Operation& operation) -> Task {
+      return collect(operation, ranks, type, *links);
     };
     const auto operation =
         Ref<Operation>::adopt(new Operation(engine_, Group::of({engine_.rank()}), kLane, Described("comm.ask"), run));
     engine_.submit(operation);
     engine_.wait(*operation);
-    same = *answer;
+    std::vector<std::vector<uint64_t>> usable;
+    for (size_t i = 0; i < links->size() && why.empty(); ++i) {
+      const Links& each = (*links)[i];
+      usable.push_back(each.devices);
+      if (each.version != own.version)
+        why = format_text("rank %u has %s, rank %u has %s", engine_.rank(), own.version.c_str(), group.ranks()[i],
+                          each.version.empty() ? "none" : each.version.c_str());
+    }
+    if (why.empty() && !has_device_for_each(usable)) why = "there are fewer devices than ranks";
   }
   const std::lock_guard lock(mutex_);
-  return found_[key] = same;
+  return found_[key] = why;
 }
 
-Task DevicePeers::compare(Operation& operation, std::vector<uint32_t> ranks, std::string type, std::string version,
-                          bool& same) {
+Task DevicePeers::collect(Operation& operation, std::vector<uint32_t> ranks, std::string type,
+                          std::vector<Links>& links) {
   for (const uint32_t rank : ranks)
-    if (rank != engine_.rank() && !versions_.contains({rank, type})) ask(rank, type);
+    if (rank != engine_.rank() && !links_.contains({rank, type})) ask(rank, type);
   for (const uint32_t rank : ranks) {
-    if (rank == engine_.rank()) continue;
-    const std::vector<uint32_t> awaited(1, rank);
-    const Operation::Condition is_known = [this, rank, &type] { return versions_.contains({rank, type}); };
-    co_await operation.until(awaited, is_known);
-    same = same && versions_[{rank, type}] == version;
+    if (rank != engine_.rank()) {
+      const std::vector<uint32_t> awaited(1, rank);
+      const Operation::Condition is_known = [&] { return links_.contains({rank, type}); };
+      co_await operation.until(awaited, is_known);
+    }
+    links.push_back(rank == engine_.rank() ? own_links(type) : links_[{rank, type}]);
   }
 }
 
@@ -72,14 +90,21 @@ void DevicePeers::ask(uint32_t rank, const std::string& type) {
 void DevicePeers::take(const Message& message) {
   const std::string text(message.text());
   if (message.envelope.kind == MessageKind::kAsk) return asked_.emplace_back(message.rank, text), void();
-  const size_t end = text.find(' ');
-  versions_[{message.rank, text.substr(0, end)}] = end == std::string::npos ? "" : text.substr(end + 1);
+  std::istringstream answer(text);
+  std::string type;
+  Links links;
+  std::getline(answer, type);
+  std::getline(answer, links.version);
+  for (uint64_t device = 0; answer >> device;) links.devices.push_back(device);
+  links_[{message.rank, type}] = std::move(links);
 }
 
 bool DevicePeers::answer() {
   if (asked_.empty()) return false;
   for (const auto& [rank, type] : std::exchange(asked_, {})) {
-    const std::string text = type + ' ' + own_version(type);
+    const Links own = own_links(type);
+    std::string text = type + '\n' + own.version + '\n';
+    for (const uint64_t each : own.devices) text += std::to_string(each) + ' ';
     engine_.try_post(rank, {0, 0, 0, MessageKind::kAnswer, 0, text.size()}, text.data(), text.size());
   }
   return true;

@@ -24,9 +24,9 @@ class DevicePeers {
  public:
   explicit DevicePeers(Engine& engine) : engine_(engine) {}
 
-  // Returns whether all ranks of a group have the same communicator for devices of the type of `device`. Waits for the
-  // answers of those that it has not asked yet.
-  bool have_same(const Group& group, of_device device);
+  // Returns why the ranks of a group cannot exchange tensors between devices of the type of `device`: "" if all have
+  // the same communicator, and there is a device for each. Waits for the answers of ranks that it has not asked yet.
+  std::string why_not(const Group& group, of_device device);
 
   // ---- for the worker
 
@@ -35,19 +35,25 @@ class DevicePeers {
   bool answer();
 
  private:
-  // Returns the version of the communicator of a device type; "" if this process has none that it can use.
-  std::string own_version(const std::string& type) const;
+  // What a rank has for a type of devices.
+  struct Links {
+    std::string version;            // of the communicator; "": none
+    std::string why_none;           // then
+    std::vector<uint64_t> devices;  // their identities
+  };
+
+  Links own_links(const std::string& type) const;
   void ask(uint32_t rank, const std::string& type);
-  // Asks ranks, and clears `same` unless all have a version.
-  Task compare(Operation& operation, std::vector<uint32_t> ranks, std::string type, std::string version, bool& same);
+  // Asks ranks for theirs, in the order of the ranks.
+  Task collect(Operation& operation, std::vector<uint32_t> ranks, std::string type, std::vector<Links>& links);
 
   Engine& engine_;
   std::mutex mutex_;  // guards found_
-  std::map<std::pair<const Group*, int32_t>, bool> found_;
+  std::map<std::pair<const Group*, int32_t>, std::string> found_;
 
   // Of the worker.
-  std::map<std::pair<uint32_t, std::string>, std::string> versions_;  // by rank and type
-  std::vector<std::pair<uint32_t, std::string>> asked_;               // by others, likewise
+  std::map<std::pair<uint32_t, std::string>, Links> links_;  // of others, by rank and type
+  std::vector<std::pair<uint32_t, std::string>> asked_;      // by others, likewise
 };
 
 }  // namespace oneflow::processes

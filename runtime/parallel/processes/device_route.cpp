@@ -375,11 +375,17 @@ class DeviceRoute final : public Route {
 }  // namespace
 
 std::shared_ptr<Route> device_route(const char* caller, Engine& engine, const Group& group, of_device device,
-                                    of_dtype dtype, const MergeOperators& operators) {
-  if (!engine.device_peers().have_same(group, device)) return {};
+                                    of_dtype dtype, const MergeOperators& operators, std::string& missing) {
+  if (const std::string why = engine.device_peers().why_not(group, device); !why.empty()) {
+    missing = "communicator for group " + group.text() + ": " + why;
+    return {};
+  }
   Device& found = get_device(device);
   const std::optional<of_reduction> reduction = reduction_of(operators);
-  if (operators.by && !(reduction && found.table().communicator->can_reduce(dtype, *reduction))) return {};
+  if (operators.by && !(reduction && found.table().communicator->can_reduce(dtype, *reduction))) {
+    missing = std::string("such reduction of ") + dtype_name(dtype) + " between processes";
+    return {};
+  }
   return std::make_shared<DeviceRoute>(caller, found, reduction);
 }
 

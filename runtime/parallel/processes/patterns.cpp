@@ -5,6 +5,7 @@
 #include "device/device.h"
 #include "device/work_observer.h"
 #include "dispatch/dispatch.h"
+#include "dispatch/fallback.h"
 #include "ops/parts.h"
 #include "parallel/collective_rule.h"
 #include "parallel/local/access.h"
@@ -114,11 +115,15 @@ struct RouteOptions {
 
 std::shared_ptr<Route> choose_route(const Context& context, const RouteOptions& options) {
   const Tensor& input = context.input();
+  if (input.device() == kHost) return host_route(context.call.name);
+  std::string missing = "order of transfers with tags";
   std::shared_ptr<Route> route;
-  if (options.may_avoid_host && !(input.device() == kHost))
+  if (options.may_avoid_host)
     route = device_route(context.call.name, context.job->engine(), options.group, input.device(), input.dtype(),
-                         options.operators);
-  return route ? route : host_route(context.call.name);
+                         options.operators, missing);
+  if (route) return route;
+  note_fallback(context.call, missing);
+  return host_route(context.call.name);
 }
 
 // Begins what make_plan(route) returns, and waits for its result, unless the call only begins it or has begun it

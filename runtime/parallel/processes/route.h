@@ -70,10 +70,11 @@ class Route {
 
 // Returns the route through memory of the host.
 std::shared_ptr<Route> host_route(const char* caller);
-// Returns the route between devices, for tensors of `device` in its current stream; NULL if the device or the ranks of
-// the group have none, or if it does not support the reduction that `operators`, if there are any, do.
+// Returns the route between devices, for tensors of `device` in its current stream. Returns NULL, and sets `missing` to
+// what the device lacks, if it or the ranks of the group have none, or if it does not support the reduction that
+// `operators`, if there are any, do.
 std::shared_ptr<Route> device_route(const char* caller, Engine& engine, const Group& group, of_device device,
-                                    of_dtype dtype, const collective::MergeOperators& operators);
+                                    of_dtype dtype, const collective::MergeOperators& operators, std::string& missing);
 
 // ---- for routes
 

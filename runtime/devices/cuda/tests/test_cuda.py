@@ -159,16 +159,12 @@ import oneflow_py as flow
 
 rank = flow.comm.rank()
 x = flow.full([1000], rank + 1.0, device=f"cuda:{min(rank, COUNT - 1)}")
-try:
-    print(flow.comm.all_reduce(x)[-1].item(), flow.comm.all_gather(x).shape[0])
-except flow.CommunicationError as error:
-    print(error)
-print(flow.comm.all_reduce(x.to("cpu"))[-1].item())
+print(flow.comm.all_reduce(x)[-1].item(), flow.comm.all_gather(x).shape[0])
 """
 
 
 def test_two_processes(tmp_path: Path) -> None:
-    """They exchange tensors by NCCL, if it is there; on one GPU, it refuses them, and they go on through the host."""
+    """They exchange tensors by NCCL, if it is there and each has a GPU of its own, and else through the host."""
     job = {"ONEFLOW_WORLD_SIZE": "2", "ONEFLOW_MEETING": f"file:{tmp_path}", "ONEFLOW_SECRET": "test"}
     ranks = [
         subprocess.Popen(
@@ -180,6 +176,4 @@ def test_two_processes(tmp_path: Path) -> None:
         for rank in range(2)
     ]
     for each in ranks:
-        on_device, on_host = each.communicate(timeout=300)[0].splitlines()
-        assert on_device == "3.0 2000" or (COUNT == 1 and "a GPU of its own" in on_device)
-        assert on_host == "3.0"
+        assert each.communicate(timeout=300)[0] == "3.0 2000\n"
