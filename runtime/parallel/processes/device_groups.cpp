@@ -50,8 +50,9 @@ bool DeviceGroup::is_ready() const {
   return is_ready;
 }
 
-void DeviceGroup::note_work(const char* caller, std::shared_ptr<const Event> end, Clock::time_point deadline) {
-  work_.push_back({caller, std::move(end), deadline});
+void DeviceGroup::note_work(const char* caller, std::shared_ptr<const Event> operands,
+                            std::shared_ptr<const Event> end) {
+  work_.push_back({caller, std::move(operands), std::move(end)});
 }
 
 bool DeviceGroup::has_work() {
@@ -65,6 +66,12 @@ bool DeviceGroup::has_work_at_exit() {
   } catch (const Error&) {
     return false;
   }
+}
+
+bool DeviceGroup::is_overdue(Clock::time_point now, Clock::duration timeout) {
+  Work& first = work_.front();
+  if (!first.begun && first.operands->is_done()) first.begun = now;
+  return first.begun && now - *first.begun >= timeout;
 }
 
 void DeviceGroup::fail(const std::string& text) {
@@ -145,9 +152,9 @@ void DeviceGroups::check(Clock::time_point now) {
     } catch (const Error& error) {
       return error.text();
     }
-    return each.group->deadline() > now ? ""
-                                        : format_text("the devices of the ranks have not done it within %g seconds",
-                                                      std::chrono::duration<double>(engine_.timeout()).count());
+    if (!each.group->is_overdue(now, engine_.timeout())) return "";
+    return format_text("the devices of the ranks have not done it within %g seconds",
+                       std::chrono::duration<double>(engine_.timeout()).count());
   });
 }
 

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,13 +45,14 @@ class DeviceGroup {
 
   // Returns whether it is open, and all work that was submitted is in the stream. Throws its failure, also later.
   bool is_ready() const;
-  // Notes that work of a call has been submitted, which ends at an event.
-  void note_work(const char* caller, std::shared_ptr<const Event> end, Clock::time_point deadline);
+  // Notes that work of a call has been submitted, whose operands are there after one event, and which ends at another.
+  void note_work(const char* caller, std::shared_ptr<const Event> operands, std::shared_ptr<const Event> end);
   // Returns whether such work is not done yet.
   bool has_work();
   // Likewise. At exit, events of some devices give no answer any more: then there is none.
   bool has_work_at_exit();
-  Clock::time_point deadline() const { return work_.front().deadline; }
+  // Returns whether the first work that is not done could begin so long before `now`.
+  bool is_overdue(Clock::time_point now, Clock::duration timeout);
   // Aborts the communicator. The next synchronization with work that is not done throws the failure.
   void fail(const std::string& text);
   void close();
@@ -60,8 +62,8 @@ class DeviceGroup {
 
   struct Work {
     const char* caller;
-    std::shared_ptr<const Event> end;
-    Clock::time_point deadline;
+    std::shared_ptr<const Event> operands, end;
+    std::optional<Clock::time_point> begun = {};  // when it was found that nothing keeps it from beginning
   };
 
   const Group& group_;

@@ -323,8 +323,7 @@ class DeviceRoute final : public Route {
   // Compares what the ranks call, and calls enqueue(group, stream) once the communicator is open.
   template <class Enqueue>
   Task submit(Operation& operation, Outcome& outcome, Enqueue enqueue) const {
-    Engine& engine = operation.engine;
-    DeviceGroups& groups = engine.device_groups();
+    DeviceGroups& groups = operation.engine.device_groups();
     std::shared_ptr<DeviceGroup> group = groups.find(operation.lane, device_);
     int64_t number = group ? group->number() : 0;
     co_await agree(operation, number);
@@ -341,7 +340,7 @@ class DeviceRoute final : public Route {
       co_await operation.until(operation.group().ranks(), is_submitted);
       outcome.stream = &group->stream();
       const Ready ready = outcome.ready = std::make_shared<const Event>(Event::mark(group->stream()));
-      group->note_work(caller_, ready, Clock::now() + engine.timeout());
+      group->note_work(caller_, placed_, ready);
       submission.succeed();
     } catch (const Error& error) {
       submission.fail(error.text());

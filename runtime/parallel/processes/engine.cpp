@@ -91,7 +91,8 @@ void Engine::close() {
     if (!lane.operations.empty()) device_groups_.fail(number, kLeft);
     while (!lane.operations.empty()) finish(*lane.operations.front(), Error(OF_COMMUNICATION_ERROR, kLeft));
   }
-  while (device_groups_.have_work(Clock::now()))
+  for (const Clock::time_point end = Clock::now() + timeout_;
+       Clock::now() < end && device_groups_.have_work(Clock::now());)
     if (!table_.progress(self_)) std::this_thread::sleep_for(kShortestNap);
   device_groups_.close();
   table_.close(self_);
