@@ -211,6 +211,9 @@ class Collective(Kind):
                 if name not in functions:
                     report.add(op.location, f"merge '{value}': {unknown('operator', name, functions)}")
 
+    def takes_complex(self, op: Op) -> bool:
+        return True
+
     @property
     def can_start(self) -> bool:
         return PATTERNS[self.pattern].between_processes

@@ -25,9 +25,16 @@ def all_gather(tensors: list[torch.Tensor], *, dim: int = 0) -> tuple[torch.Tens
     return tuple(torch.cat(tensors, dim) for _ in tensors)
 
 
-def reduce(tensors: list[torch.Tensor], *, op: str = "sum") -> torch.Tensor:
-    if op == "mean" and not tensors[0].is_floating_point():
+def check(op: str, dtype: torch.dtype) -> None:
+    """Rejects the reductions that a dtype does not have."""
+    if op == "mean" and not (dtype.is_floating_point or dtype.is_complex):
         raise TypeError("the mean of integers")
+    if op in ("max", "min") and dtype.is_complex:
+        raise TypeError("the maximum of complex numbers")
+
+
+def reduce(tensors: list[torch.Tensor], *, op: str = "sum") -> torch.Tensor:
+    check(op, tensors[0].dtype)
     merged = functools.reduce(_MERGES[op], tensors)
     return merged / len(tensors) if op == "mean" else merged
 
@@ -47,6 +54,5 @@ def all_to_all(tensors: list[torch.Tensor], *, split_dim: int = 0, concat_dim: i
 
 def of_one(input: torch.Tensor, *_: int, op: str = "sum", **__: object) -> torch.Tensor:
     """Returns what the only rank of a job gets."""
-    if op == "mean" and not input.is_floating_point():
-        raise TypeError("the mean of integers")
+    check(op, input.dtype)
     return input.clone()
