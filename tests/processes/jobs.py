@@ -12,22 +12,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.launch.conftest import restore_signals
+from tests.launch.conftest import BUILD, ROOT, restore_signals
 
 HERE = Path(__file__).parent
-ROOT = HERE.parent.parent
 # A busy machine takes its time.
 DEADLINE = 120
+# How programs in each language are run, and what their names end in.
+INTERPRETERS = {
+    "python": [sys.executable],
+    "js": ["env", f"NODE_PATH={BUILD / 'node_modules'}", shutil.which("node") or "node"],
+    "ruby": [shutil.which("ruby") or "ruby", f"-I{ROOT / 'bindings' / 'ruby' / 'lib'}"],
+}
+SUFFIXES = {"python": "py", "js": "mjs", "ruby": "rb"}
+LANGUAGES = tuple(INTERPRETERS)
 
 
 def command(language: str, program: str, *arguments: str) -> list[str]:
     """Returns the command that runs a program of this folder: `driver` for `driver.py` in Python."""
-    if language == "python":
-        return [sys.executable, str(HERE / f"{program}.py"), *arguments]
-    if language == "js":
-        return [shutil.which("node") or "node", str(HERE / f"{program}.mjs"), *arguments]
-    library = ROOT / "bindings" / "ruby" / "lib"
-    return [shutil.which("ruby") or "ruby", f"-I{library}", str(HERE / f"{program}.rb"), *arguments]
+    return [*INTERPRETERS[language], str(HERE / f"{program}.{SUFFIXES[language]}"), *arguments]
 
 
 @dataclass
@@ -63,7 +65,6 @@ class Job:
                 each,
                 env={
                     **os.environ,
-                    "NODE_PATH": str(ROOT / "build" / "node_modules"),
                     "ONEFLOW_RANK": str(rank),
                     "ONEFLOW_WORLD_SIZE": str(size),
                     "ONEFLOW_LOCAL_RANK": str(rank),

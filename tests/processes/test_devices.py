@@ -5,21 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from tests.processes.cases import cases
-from tests.processes.jobs import ROOT, Job, command, run
-from tests.processes.test_collectives import check, written
+from tests.processes.drivers import Drivers
+from tests.processes.jobs import BUILD, LANGUAGES, Job, command, run
 
-LANGUAGES = ("python", "js", "ruby")
-PLUGIN = {"ONEFLOW_DEVICE_PATH": str(ROOT / "build" / "test_plugins" / "accel.so")}
+PLUGIN = {"ONEFLOW_DEVICE_PATH": str(BUILD / "test_plugins" / "accel.so")}
 
 
-def _run(languages: Sequence[str], path: Path, variables: dict[str, str]) -> list[int]:
+def _run(languages: Sequence[str], folder: Path, variables: dict[str, str]) -> list[int]:
     """Runs all cases, and returns how many collectives the device of each rank has run."""
-    given = list(cases(len(languages)))
-    file = written(given, path)
-    found = run([command(each, "driver", file) for each in languages], PLUGIN | variables)
-    check([results[: len(given)] for results in found], given)
-    return [results[-1] for results in found]
+    drivers = Drivers(folder, len(languages))
+    run([drivers.command(each) for each in languages], PLUGIN | variables)
+    return [each["device_collectives"] for each in drivers.check()]
 
 
 def test_all_collectives(tmp_path: Path) -> None:

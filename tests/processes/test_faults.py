@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.processes.jobs import Job, Rank, command, run
+from tests.processes.jobs import LANGUAGES, Job, Rank, command, run
 
-LANGUAGES = ("python", "js", "ruby")
 ALL = pytest.mark.parametrize("language", LANGUAGES)
 
 
