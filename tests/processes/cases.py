@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 
 import torch
 
+# Threads of PyTorch would keep processors from the ranks while they wait for work.
+torch.set_num_threads(1)
+
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "bool")
 _MERGES = {"sum": torch.add, "mean": torch.add, "max": torch.maximum, "min": torch.minimum, "prod": torch.mul}
 
@@ -102,6 +105,9 @@ def cases(size: int) -> Iterator[Case]:
     """Yields cases for a number of ranks."""
     generator = torch.Generator().manual_seed(size)
 
+    # Whatever the number of ranks, all of them have some megabytes together.
+    large = 800_011 // size
+
     def inputs(*shape: int, dtype: str = "float32") -> tuple[torch.Tensor, ...]:
         if math.prod(shape) > 1000:
             return tuple(_long(shape, dtype, rank) for rank in range(size))
@@ -125,7 +131,7 @@ def cases(size: int) -> Iterator[Case]:
         reduced = merged(list(xs), "prod")
         zeros = torch.zeros_like(reduced)
         yield _case("reduce", xs, (*(zeros,) * root, reduced), root, op="prod")
-    for dim, shape in ((0, (5, 3)), (1, (3, 5)), (-1, (2, 3, 1)), (0, (400_009,))):
+    for dim, shape in ((0, (5, 3)), (1, (3, 5)), (-1, (2, 3, 1)), (0, (large,))):
         xs = inputs(*shape)
         total = merged(list(xs), "sum")
         yield _case("reduce_scatter", xs, _parts(total, size, dim), dim=dim)
@@ -135,12 +141,12 @@ def cases(size: int) -> Iterator[Case]:
         yield _case("gather", xs, (gathered, *(zeros,) * (size - 1)), dim=dim, is_async=True)
         yield _case("scatter", xs, _parts(xs[0], size, dim), dim=dim)
         yield _case("all_to_all", xs, _exchanged(xs, dim, 0), split_dim=dim, concat_dim=0)
-    # Each of its parts is sent in pieces.
-    xs = inputs(1_200_007)
+    # The parts of two ranks are sent in pieces.
+    xs = inputs(600_011)
     yield _case("all_reduce", xs, same(merged(list(xs), "sum")))
-    yield from _uneven(size, generator)
+    yield from _uneven(size, large, generator)
     yield from _in_groups(size, inputs)
-    yield from _transfers(size, inputs)
+    yield from _transfers(size, large, inputs)
     yield from _gradients(size, inputs)
 
 
@@ -149,14 +155,14 @@ def _exchanged(xs: tuple[torch.Tensor, ...], split: int, concat: int) -> tuple[t
     return tuple(torch.cat([_parts(x, size, split)[rank] for x in xs], concat) for rank in range(size))
 
 
-def _uneven(size: int, generator: torch.Generator) -> Iterator[Case]:
+def _uneven(size: int, large: int, generator: torch.Generator) -> Iterator[Case]:
     """Yields cases in which ranks pass, or get, parts of different sizes."""
     small = tuple(_data((rank % 3, 2), "float64", generator) for rank in range(size))
     gathered = torch.cat(small)
     yield _case("all_gather", small, (gathered,) * size)
     yield _case("gather", small, (gathered, *(torch.zeros_like(gathered),) * (size - 1)))
-    large = tuple(_long((300_007 + rank,), "float32", rank) for rank in range(size))
-    yield _case("all_gather", large, (torch.cat(large),) * size)
+    long = tuple(_long((large + rank,), "float32", rank) for rank in range(size))
+    yield _case("all_gather", long, (torch.cat(long),) * size)
 
     counts = [rank % 3 for rank in range(size)]
     xs = tuple(_data((sum(counts), 2), "float32", generator) for _ in range(size))
@@ -185,7 +191,7 @@ def _in_groups(size: int, inputs: Callable[..., tuple[torch.Tensor, ...]]) -> It
         yield _case("broadcast", xs, members(xs[1]), 1, group=group)
 
 
-def _transfers(size: int, inputs: Callable[..., tuple[torch.Tensor, ...]]) -> Iterator[Case]:
+def _transfers(size: int, large: int, inputs: Callable[..., tuple[torch.Tensor, ...]]) -> Iterator[Case]:
     """Yields cases in which rank 0 sends to rank 1."""
 
     def case(
@@ -195,7 +201,7 @@ def _transfers(size: int, inputs: Callable[..., tuple[torch.Tensor, ...]]) -> It
         calls = Call("send", sent, (1,), of_sender), Call("recv", torch.zeros_like(received), (0,), of_receiver)
         return Case((*calls, *others), (sent, received, *others))
 
-    long = inputs(400_009)[0]
+    long = inputs(large)[0]
     yield case(long, long, {}, {})
     first, second = inputs(5)[:2]
     # Tags are sequences of their own.

@@ -28,18 +28,23 @@ def ones(*shape):
     return flow.ones(shape, device=os.environ.get("TEST_DEVICE", "cpu"))
 
 
+def reach_rank_1():
+    """Returns on rank 1 after all others have called it, which need nothing of rank 1 to go on."""
+    comm.gather(flow.ones([1]), 1)
+
+
 def killed(rank):
-    comm.barrier()
+    reach_rank_1()
     if rank == 1:
         os.kill(os.getpid(), signal.SIGKILL)
     attempt(lambda: comm.all_reduce(ones(3)))
     attempt(lambda: comm.all_reduce(ones(3)))
-    attempt(lambda: comm.all_reduce(ones(3), group=comm.Group([0, 2])))
+    attempt(lambda: comm.all_reduce(ones(3), group=comm.Group([0, 2, 3])))
 
 
 def stopped(rank):
     comm.init(timeout=2)
-    comm.barrier()
+    reach_rank_1()
     if rank == 1:
         os.kill(os.getpid(), signal.SIGSTOP)
     attempt(lambda: comm.all_reduce(ones(3)))
@@ -95,7 +100,7 @@ def busy(rank, end):
     if rank == 1:
         flow.set_option("accel_hold", 1)
     result = comm.all_reduce(x)
-    comm.barrier()
+    reach_rank_1()
     if rank == 1:
         end()
     attempt(lambda: result)
@@ -196,10 +201,10 @@ def unfinished(rank):
 
 def interrupted(rank):
     comm.barrier()
-    if rank == 0:
-        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-    else:
+    if rank == comm.world_size() - 1:
         time.sleep(1)
+    else:
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     attempt(lambda: comm.all_reduce(ones(3)))
     attempt(lambda: comm.all_reduce(ones(2)))
 

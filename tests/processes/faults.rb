@@ -21,21 +21,24 @@ end
 
 def ones(*shape) = OneFlow.ones(shape, device: ENV.fetch("TEST_DEVICE", "cpu"))
 
+# Returns on rank 1 after all others have called it, which need nothing of rank 1 to go on.
+def reach_rank1 = COMM.gather(OneFlow.ones([1]), 1)
+
 # The scenarios.
 module Scenarios
   module_function
 
   def killed
-    COMM.barrier
+    reach_rank1
     Process.kill(:KILL, Process.pid) if RANK == 1
     attempt { COMM.all_reduce(ones(3)) }
     attempt { COMM.all_reduce_async(ones(3)).wait }
-    attempt { COMM.all_reduce(ones(3), group: COMM::Group.new([0, 2])) }
+    attempt { COMM.all_reduce(ones(3), group: COMM::Group.new([0, 2, 3])) }
   end
 
   def stopped
     COMM.init(timeout: 2)
-    COMM.barrier
+    reach_rank1
     Process.kill(:STOP, Process.pid) if RANK == 1
     attempt { COMM.all_reduce(ones(3)) }
   end
@@ -72,7 +75,7 @@ module Scenarios
     attempt { COMM.all_reduce(x) }
     OneFlow.set_option("accel_hold", 1) if RANK == 1
     result = COMM.all_reduce(x)
-    COMM.barrier
+    reach_rank1
     Process.kill(signal, Process.pid) if RANK == 1
     attempt { result }
     attempt { COMM.all_reduce(ones(3), group: "0,2") }
@@ -123,13 +126,13 @@ module Scenarios
 
   def interrupted
     COMM.barrier
-    if RANK.zero?
+    if RANK == COMM.world_size - 1
+      sleep 1
+    else
       Thread.new do
         sleep 0.3
         Process.kill(:INT, Process.pid)
       end
-    else
-      sleep 1
     end
     attempt { COMM.all_reduce(ones(3)) }
     attempt { COMM.all_reduce(ones(2)) }

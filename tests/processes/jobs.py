@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from tests.launch.conftest import BUILD, ROOT, restore_signals
 
@@ -32,17 +33,24 @@ def command(language: str, program: str, *arguments: str) -> list[str]:
     return [*INTERPRETERS[language], str(HERE / f"{program}.{SUFFIXES[language]}"), *arguments]
 
 
+def faults(scenario: str, languages: Sequence[str] = LANGUAGES) -> list[list[str]]:
+    """Returns the commands of a job in which something goes wrong."""
+    return [command(language, "faults", scenario) for language in languages]
+
+
 @dataclass
 class Rank:
     """A rank that has ended."""
 
+    number: int
     status: int
     output: str
     errors: str
 
     @property
-    def results(self) -> list[object]:
-        """Returns the lines of JSON that it has printed."""
+    def results(self) -> list[Any]:
+        """Returns the lines of JSON that it has printed, if it has ended well."""
+        assert self.status == 0, f"rank {self.number}: status {self.status}\n{self.output}\n{self.errors}"
         return [json.loads(line) for line in self.output.splitlines()]
 
 
@@ -100,17 +108,28 @@ class Job:
         """Waits until a rank has ended."""
         status = self.processes[rank].wait(timeout=DEADLINE)
         output, errors = (self._file(rank, kind).read_text(encoding="utf-8") for kind in ("out", "err"))
-        return Rank(status, output, errors)
+        return Rank(rank, status, output, errors)
 
     def wait(self) -> list[Rank]:
         """Waits until all ranks have ended."""
         return [self.wait_for(rank) for rank in range(len(self.processes))]
 
 
-def run(commands: Sequence[Sequence[str]], variables: Mapping[str, str] | None = None) -> list[list[object]]:
-    """Runs a job whose ranks all succeed, and returns what each has printed."""
-    with Job(commands, variables) as job:
-        ranks = job.wait()
-    for rank, each in enumerate(ranks):
-        assert each.status == 0, f"rank {rank}: status {each.status}\n{each.output}\n{each.errors}"
-    return [each.results for each in ranks]
+def run(
+    commands: Sequence[Sequence[str]],
+    variables: Mapping[str, str] | None = None,
+    size: int | None = None,
+    of_last: Mapping[str, str] | None = None,
+) -> list[list[Any]]:
+    """Runs a job as Job does, whose ranks all end well, and returns the results of each."""
+    with Job(commands, variables, size, of_last) as job:
+        return [each.results for each in job.wait()]
+
+
+def check_error(outcome: object, *texts: str) -> None:
+    """Checks that a result of a rank is a CommunicationError with these texts."""
+    assert isinstance(outcome, list)
+    assert outcome[0] == "CommunicationError", outcome
+    said = outcome[1].replace("_", "").lower()  # Node.js names some functions by its own rule
+    for each in texts:
+        assert each.replace("_", "").lower() in said, outcome
