@@ -39,14 +39,14 @@ const output = () => comm.spawn(() => {
   return null;
 }, 2);
 
-/** Returns a job whose rank 1 does something, while rank 0 waits for it, and rank 2, if there is one, works. */
-const fails = (end, size = 2) => () => comm.spawn(async (source) => {
+/** Returns a job whose rank 1 does something, while rank 0 waits for it, and rank 2 works. */
+const fails = (end) => () => comm.spawn(async (source) => {
   const {comm} = flow;
   comm.barrier();
   if (comm.rank() === 1) eval(source);
   if (comm.rank() === 0) comm.barrier();
   await new Promise((resolve) => setTimeout(resolve, 100_000));
-}, size, end);
+}, 3, end);
 
 async function copies() {
   const shared = [flow.tensor([true]), flow.tensor([{re: 1, im: 2}]), flow.zeros([0, 2]), flow.arange(6).reshape([2, 3]).t()];
@@ -65,7 +65,7 @@ async function copies() {
 async function scenarios() {
   await attempt('values', values);
   await attempt('output', output);
-  await attempt('raises', fails("(function unlucky() { throw new RangeError('no luck'); })()", 3));
+  await attempt('raises', fails("(function unlucky() { throw new RangeError('no luck'); })()"));
   await attempt('killed', fails("process.kill(process.pid, 'SIGKILL')"));
   await attempt('exits', fails('process.exit(3)'));
   await attempt('leaves', () => comm.spawn(() => flow.comm.rank() === 1 && process.exit(0), 2));

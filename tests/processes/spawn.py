@@ -46,8 +46,8 @@ def output():
     return comm.spawn(function, 2)
 
 
-def fails(end, size=2):
-    """Returns a job whose rank 1 does something, while rank 0 waits for it, and rank 2, if there is one, works."""
+def fails(end):
+    """Returns a job whose rank 1 does something, while rank 0 waits for it, and rank 2 works."""
 
     def function():
         comm.barrier()
@@ -57,7 +57,7 @@ def fails(end, size=2):
             comm.barrier()
         time.sleep(100)
 
-    return lambda: comm.spawn(function, size)
+    return lambda: comm.spawn(function, 3)
 
 
 def unlucky():
@@ -71,7 +71,7 @@ def nested():
 def scenarios():
     attempt("values", values)
     attempt("output", output)
-    attempt("raises", fails(unlucky, 3))
+    attempt("raises", fails(unlucky))
     attempt("killed", fails(lambda: os.kill(os.getpid(), signal.SIGKILL)))
     attempt("exits", fails(lambda: os._exit(3)))
     attempt("leaves", lambda: comm.spawn(lambda: os._exit(0) if comm.rank() == 1 else None, 2))

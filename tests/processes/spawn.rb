@@ -41,9 +41,9 @@ def output
   end
 end
 
-# Runs a job whose rank 1 does something, while rank 0 waits for it, and rank 2, if there is one, works.
-def fails(size = 2)
-  Comm.spawn(size) do
+# Runs a job whose rank 1 does something, while rank 0 waits for it, and rank 2 works.
+def fails
+  Comm.spawn(3) do
     Comm.barrier
     yield if Comm.rank == 1
     Comm.barrier if Comm.rank.zero?
@@ -59,7 +59,7 @@ def scenarios
   at_exit { puts JSON.generate(["at_exit", true]) }
   attempt("values") { values }
   attempt("output") { output }
-  attempt("raises") { fails(3) { unlucky } }
+  attempt("raises") { fails { unlucky } }
   attempt("killed") { fails { Process.kill(:KILL, Process.pid) } }
   attempt("exits") { fails { exit!(3) } }
   attempt("leaves") { Comm.spawn(2) { exit!(0) if Comm.rank == 1 } }
