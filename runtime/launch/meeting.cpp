@@ -1,6 +1,7 @@
 #include "launch/meeting.h"
 
 #include <sys/random.h>
+#include <sys/stat.h>
 
 #include <cerrno>
 #include <cstdlib>
@@ -10,6 +11,13 @@
 #include "launch/failure.h"
 
 namespace oneflow::launch {
+
+namespace {
+
+// Enough that no other folder has the name: the guard may remove it.
+constexpr size_t kNameDigits = 24;
+
+}  // namespace
 
 std::string make_secret() {
   unsigned char bytes[32];
@@ -26,9 +34,14 @@ std::string make_secret() {
 
 MeetingFolder::MeetingFolder(Guard& guard) : guard_(guard) {
   const char* const temporary = std::getenv("TMPDIR");
-  path_ = std::filesystem::absolute(temporary && *temporary ? temporary : "/tmp") / "oneflow-XXXXXX";
-  if (mkdtemp(path_.data()) == nullptr) fail_with(errno, "cannot make a folder " + path_);
+  path_ = std::filesystem::absolute(temporary && *temporary ? temporary : "/tmp") /
+          ("oneflow-" + make_secret().substr(0, kNameDigits));
+  // Before the folder is there, so that none is left if this process is killed in between.
   guard_.set_folder(path_);
+  if (mkdir(path_.c_str(), 0700) == 0) return;
+  const int code = errno;
+  guard_.set_folder("");
+  fail_with(code, "cannot make a folder " + path_);
 }
 
 MeetingFolder::~MeetingFolder() {

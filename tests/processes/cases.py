@@ -4,48 +4,67 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import torch
+
+# Threads of PyTorch would keep processors from the ranks while they wait for work.
+torch.set_num_threads(1)
 
 DTYPES = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "uint8", "bool")
 _MERGES = {"sum": torch.add, "mean": torch.add, "max": torch.maximum, "min": torch.minimum, "prod": torch.mul}
 
 
 @dataclass(frozen=True)
-class Case:
-    """A call of all ranks. `expected` has the result of each rank, None for ranks that take no part."""
+class Call:
+    """What one rank calls."""
 
-    call: str
-    inputs: tuple[torch.Tensor, ...]
-    expected: tuple[torch.Tensor | None, ...]
+    name: str
+    input: torch.Tensor
     positional: tuple[int, ...] = ()
     options: dict[str, object] = field(default_factory=dict)
-    ranks: tuple[int, ...] = ()  # of the group; empty: all
     is_async: bool = False
-    gradient: bool = (
-        False  # the results are gradients of the inputs, for weights that differ between elements and ranks
-    )
+    # The result is the gradient of the input, for weights that differ between elements and ranks.
+    gradient: bool = False
 
-    def as_json(self) -> dict[str, object]:
-        """Returns what the drivers read."""
+    def as_json(self, rank: int) -> dict[str, object]:
+        """Returns what the driver of a rank reads."""
         return {
-            "call": self.call,
-            "inputs": [
-                {"data": number_of(rank) if is_long(x) else x.flatten().tolist(), "shape": list(x.shape)}
-                for rank, x in enumerate(self.inputs)
-            ],
-            "dtype": str(self.inputs[0].dtype).removeprefix("torch."),
+            "call": self.name,
+            "data": number_of(rank) if is_long(self.input) else self.input.flatten().tolist(),
+            "shape": list(self.input.shape),
+            "dtype": str(self.input.dtype).removeprefix("torch."),
             "positional": self.positional,
             "options": self.options,
-            "ranks": self.ranks,
             "is_async": self.is_async,
             "gradient": self.gradient,
         }
 
 
+@dataclass(frozen=True)
+class Case:
+    """The call of each rank and its result, both None for ranks that take no part."""
+
+    calls: tuple[Call | None, ...]
+    expected: tuple[torch.Tensor | None, ...]
+
+
+def _case(
+    name: str,
+    inputs: tuple[torch.Tensor, ...],
+    expected: tuple[torch.Tensor | None, ...],
+    *positional: int,
+    is_async: bool = False,
+    gradient: bool = False,
+    **options: object,
+) -> Case:
+    """Returns a case in which all call the same, but for ranks that are expected to get nothing."""
+    calls = [Call(name, x, positional, options, is_async, gradient) for x in inputs]
+    return Case(tuple(None if y is None else call for call, y in zip(calls, expected, strict=True)), expected)
+
+
 def is_long(x: torch.Tensor) -> bool:
-    """Returns whether drivers make an input of a number, and print the hash of a result."""
+    """Returns whether drivers make an input of a number, and write the hash of a result."""
     return x.numel() > 1000
 
 
@@ -86,6 +105,9 @@ def cases(size: int) -> Iterator[Case]:
     """Yields cases for a number of ranks."""
     generator = torch.Generator().manual_seed(size)
 
+    # Whatever the number of ranks, all of them have some megabytes together.
+    large = 500_011 // size
+
     def inputs(*shape: int, dtype: str = "float32") -> tuple[torch.Tensor, ...]:
         if math.prod(shape) > 1000:
             return tuple(_long(shape, dtype, rank) for rank in range(size))
@@ -99,36 +121,32 @@ def cases(size: int) -> Iterator[Case]:
             if op == "mean" and dtype in ("int64", "int32", "uint8", "bool"):
                 continue
             xs = inputs(3, 5, dtype=dtype)
-            yield Case("all_reduce", xs, same(merged(list(xs), op)), options={"op": op})
-    for shape in ((), (1,), (0, 3), (7,), (4099,), (1031, 257)):
+            yield _case("all_reduce", xs, same(merged(list(xs), op)), op=op)
+    for shape in ((), (1,), (0, 3), (7,), (4099,), (517, 129)):
         xs = inputs(*shape)
-        yield Case("all_reduce", xs, same(merged(list(xs), "sum")))
-        yield Case("all_reduce", xs, same(merged(list(xs), "max")), options={"op": "max"}, is_async=True)
+        yield _case("all_reduce", xs, same(merged(list(xs), "sum")))
+        yield _case("all_reduce", xs, same(merged(list(xs), "max")), op="max", is_async=True)
         root = size - 1
-        yield Case("broadcast", xs, same(xs[root]), (root,))
+        yield _case("broadcast", xs, same(xs[root]), root)
         reduced = merged(list(xs), "prod")
-        yield Case(
-            "reduce",
-            xs,
-            tuple(reduced if rank == root else torch.zeros_like(reduced) for rank in range(size)),
-            (root,),
-            {"op": "prod"},
-        )
-    for dim, shape in ((0, (5, 3)), (1, (3, 5)), (-1, (2, 3, 1)), (0, (200_003,))):
+        zeros = torch.zeros_like(reduced)
+        yield _case("reduce", xs, (*(zeros,) * root, reduced), root, op="prod")
+    for dim, shape in ((0, (5, 3)), (1, (3, 5)), (-1, (2, 3, 1)), (0, (large,))):
         xs = inputs(*shape)
         total = merged(list(xs), "sum")
-        parts = _parts(total, size, dim)
-        yield Case("reduce_scatter", xs, parts, options={"dim": dim})
-        yield Case("all_gather", xs, same(torch.cat(xs, dim)), options={"dim": dim})
+        yield _case("reduce_scatter", xs, _parts(total, size, dim), dim=dim)
         gathered = torch.cat(xs, dim)
+        yield _case("all_gather", xs, same(gathered), dim=dim)
         zeros = torch.zeros_like(gathered)
-        yield Case("gather", xs, (gathered, *(zeros,) * (size - 1)), options={"dim": dim}, is_async=True)
-        yield Case("scatter", xs, _parts(xs[0], size, dim), options={"dim": dim})
-        yield Case("all_to_all", xs, _exchanged(xs, dim, 0), options={"split_dim": dim, "concat_dim": 0})
-    uneven = tuple(_data((rank % 3, 2), "float64", generator) for rank in range(size))
-    yield Case("all_gather", uneven, same(torch.cat(uneven)))
-    yield Case("gather", uneven, (torch.cat(uneven), *(torch.zeros_like(torch.cat(uneven)),) * (size - 1)))
+        yield _case("gather", xs, (gathered, *(zeros,) * (size - 1)), dim=dim, is_async=True)
+        yield _case("scatter", xs, _parts(xs[0], size, dim), dim=dim)
+        yield _case("all_to_all", xs, _exchanged(xs, dim, 0), split_dim=dim, concat_dim=0)
+    # The parts of two ranks are sent in pieces.
+    xs = inputs(540_011)
+    yield _case("all_reduce", xs, same(merged(list(xs), "sum")))
+    yield from _uneven(size, large, generator)
     yield from _in_groups(size, inputs)
+    yield from _transfers(size, large, inputs)
     yield from _gradients(size, inputs)
 
 
@@ -137,18 +155,58 @@ def _exchanged(xs: tuple[torch.Tensor, ...], split: int, concat: int) -> tuple[t
     return tuple(torch.cat([_parts(x, size, split)[rank] for x in xs], concat) for rank in range(size))
 
 
+def _uneven(size: int, large: int, generator: torch.Generator) -> Iterator[Case]:
+    """Yields cases in which ranks pass, or get, parts of different sizes."""
+    small = tuple(_data((rank % 3, 2), "float64", generator) for rank in range(size))
+    gathered = torch.cat(small)
+    yield _case("all_gather", small, (gathered,) * size)
+    yield _case("gather", small, (gathered, *(torch.zeros_like(gathered),) * (size - 1)))
+    long = tuple(_long((large + rank,), "float32", rank) for rank in range(size))
+    yield _case("all_gather", long, (torch.cat(long),) * size)
+
+    counts = [rank % 3 for rank in range(size)]
+    xs = tuple(_data((sum(counts), 2), "float32", generator) for _ in range(size))
+    parts = [x.split(counts) for x in xs]
+
+    def case(name: str, expected: tuple[torch.Tensor, ...], **options: object) -> Case:
+        calls = [Call(name, x, options={**options, "part": count}) for x, count in zip(xs, counts, strict=True)]
+        return Case(tuple(calls), expected)
+
+    yield case("reduce_scatter", merged(list(xs), "sum").split(counts))
+    yield case("scatter", parts[1], root=1)
+    yield case("all_to_all", tuple(torch.cat(of_rank) for of_rank in zip(*parts, strict=True)))
+
+
 def _in_groups(size: int, inputs: Callable[..., tuple[torch.Tensor, ...]]) -> Iterator[Case]:
-    """Yields cases of groups: the last ranks, in reverse order."""
-    if size < 3:
-        return
-    ranks = tuple(range(size - 1, 0, -1))
-    text = f"{size - 1}-1" if size > 3 else "2,1"
+    """Yields cases of groups, which are lists of ranks or texts."""
     xs = inputs(6)
-    total = merged([xs[rank] for rank in ranks], "sum")
-    gathered = torch.cat([xs[rank] for rank in ranks])
-    yield Case("all_reduce", xs, (None, *(total,) * (size - 1)), options={"group": text}, ranks=ranks)
-    yield Case("all_gather", xs, (None, *(gathered,) * (size - 1)), options={"group": text}, ranks=ranks)
-    yield Case("broadcast", xs, (None, *(xs[1],) * (size - 1)), (1,), {"group": text}, ranks)
+    for ranks, group in (((0, 1), [0, 1]), ((1, 0), "1,0"), (tuple(range(size - 1, 0, -1)), f"{size - 1}-1")):
+
+        def members(result: torch.Tensor, ranks: tuple[int, ...] = ranks) -> tuple[torch.Tensor | None, ...]:
+            return tuple(result if rank in ranks else None for rank in range(size))
+
+        of_members = [xs[rank] for rank in ranks]
+        yield _case("all_reduce", xs, members(merged(of_members, "sum")), group=group)
+        yield _case("all_gather", xs, members(torch.cat(of_members)), group=group)
+        yield _case("broadcast", xs, members(xs[1]), 1, group=group)
+
+
+def _transfers(size: int, large: int, inputs: Callable[..., tuple[torch.Tensor, ...]]) -> Iterator[Case]:
+    """Yields cases in which rank 0 sends to rank 1."""
+
+    def case(
+        sent: torch.Tensor, received: torch.Tensor, of_sender: dict[str, object], of_receiver: dict[str, object]
+    ) -> Case:
+        others = (None,) * (size - 2)
+        calls = Call("send", sent, (1,), of_sender), Call("recv", torch.zeros_like(received), (0,), of_receiver)
+        return Case((*calls, *others), (sent, received, *others))
+
+    long = inputs(large)[0]
+    yield case(long, long, {}, {})
+    first, second = inputs(5)[:2]
+    # Tags are sequences of their own.
+    yield case(first, second, {"tag": 7}, {})
+    yield case(second, first, {}, {"tag": 7})
 
 
 def _gradients(size: int, inputs: Callable[..., tuple[torch.Tensor, ...]]) -> Iterator[Case]:
@@ -165,12 +223,12 @@ def _gradients(size: int, inputs: Callable[..., tuple[torch.Tensor, ...]]) -> It
         return tuple(x.grad if x.grad is not None else torch.zeros_like(x) for x in leaves)
 
     def case(
-        call: str, results: Callable[[list[torch.Tensor]], list[torch.Tensor]], *positional: int, **options: object
+        name: str, results: Callable[[list[torch.Tensor]], list[torch.Tensor]], *positional: int, **options: object
     ) -> Case:
-        return Case(call, xs, gradients(results), positional, options, gradient=True)
+        return _case(name, xs, gradients(results), *positional, gradient=True, **options)
 
     yield case("all_reduce", lambda x: [merged(x, "sum")] * size)
-    yield replace(case("all_reduce", lambda x: [merged(x, "mean")] * size, op="mean"), is_async=True)
+    yield case("all_reduce", lambda x: [merged(x, "mean")] * size, op="mean", is_async=True)
     yield case("all_gather", lambda x: [torch.cat(x, 1)] * size, dim=1)
     yield case("reduce_scatter", lambda x: list(_parts(merged(x, "sum"), size, 0)))
     yield case("reduce_scatter", lambda x: list(_parts(merged(x, "mean"), size, 1)), op="mean", dim=1)

@@ -1,6 +1,6 @@
-"""Runs the cases of a file as one rank of a job, and prints a line of JSON for each.
+"""Does what this rank calls, as FOLDER/RANK.calls.json has it, and writes what it gets into FOLDER/RANK.results.json.
 
-TEST_DEVICE is the device of the tensors. If it is one of the test accelerator, its number of collectives comes last.
+TEST_DEVICE is the device of the tensors. Of the test accelerator, the number of its collectives is written, too.
 """
 
 import hashlib
@@ -8,44 +8,45 @@ import json
 import math
 import os
 import sys
+from pathlib import Path
 
 import oneflow_py as flow
 
 DEVICE = os.environ.get("TEST_DEVICE", "cpu")
+RANK = flow.comm.rank()
 
 
-def run(case: dict) -> object:
-    rank = flow.comm.rank()
-    group = case["options"].get("group")
-    if group is not None and rank not in flow.comm.Group(case["ranks"]).ranks:
+def run(call: dict | None) -> list | None:
+    if call is None:
         return None
-    given = case["inputs"][rank]
-    if isinstance(given["data"], int):  # many elements, which follow from a number
-        numbers = flow.arange(math.prod(given["shape"])) * given["data"] % 4099
-        x = (numbers.to(case["dtype"]) / 7).reshape(given["shape"])
+    data, shape, dtype, options = call["data"], call["shape"], call["dtype"], call["options"]
+    if isinstance(data, int):  # many elements, which follow from a number
+        x = ((flow.arange(math.prod(shape)) * data % 4099).to(dtype) / 7).reshape(shape)
     else:
-        x = flow.tensor(given["data"], dtype=case["dtype"]).reshape(given["shape"])
+        x = flow.tensor(data, dtype=dtype).reshape(shape)
     x = x.to(DEVICE)
-    x.requires_grad = case["gradient"]
-    function = getattr(flow.comm, case["call"] + ("_async" if case["is_async"] else ""))
-    result = function(x, *case["positional"], **case["options"])
-    if case["is_async"]:
+    x.requires_grad = call["gradient"]
+    if isinstance(options.get("group"), list):
+        options["group"] = flow.comm.Group(options["group"])
+    function = getattr(flow.comm, call["call"] + ("_async" if call["is_async"] else ""))
+    result = function(x, *call["positional"], **options)
+    if call["is_async"]:
         result = result.wait()
-    if case["gradient"]:
-        weights = flow.arange(result.numel(), dtype=case["dtype"]).reshape(result.shape) + rank
+    if call["gradient"]:
+        weights = flow.arange(result.numel(), dtype=dtype).reshape(result.shape) + RANK
         (result * weights.to(DEVICE)).sum().backward()
         result = x.grad
     assert str(result.device) == str(x.device)
     result = result.to("cpu")
-    numbers = result.to(flow.float64).reshape([-1])
-    is_long = numbers.numel() > 1000
-    data = hashlib.sha256(numbers.numpy().tobytes()).hexdigest() if is_long else numbers.tolist()
-    return [list(result.shape), data]
+    if result.numel() > 1000:
+        return [list(result.shape), hashlib.sha256(result.numpy().tobytes()).hexdigest()]
+    return [list(result.shape), result.to(flow.float64).reshape([-1]).tolist()]
 
 
-with open(sys.argv[1], encoding="utf-8") as file:
-    for each in json.load(file):
-        print(json.dumps(run(each)), flush=True)
+folder = Path(sys.argv[1])
+calls = json.loads((folder / f"{RANK}.calls.json").read_text(encoding="utf-8"))
+written = {"communicator": flow.comm.communicator(), "results": [run(each) for each in calls]}
 if DEVICE.startswith("accel"):
-    print(flow.get_option("accel_collectives"))
+    written["device_collectives"] = flow.get_option("accel_collectives")
+(folder / f"{RANK}.results.json").write_text(json.dumps(written), encoding="utf-8")
 flow.comm.finalize()

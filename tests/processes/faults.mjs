@@ -1,7 +1,9 @@
 // Runs a scenario of something that goes wrong as one rank of a job, and prints a line of JSON for each outcome. See
 // faults.py.
 
+import {readdirSync, writeFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
+import {setTimeout} from 'node:timers/promises';
 
 const flow = createRequire(import.meta.url)('oneflow-js'); // found by NODE_PATH
 const {comm} = flow;
@@ -19,13 +21,25 @@ async function attempt(call) {
   }
 }
 
-async function busy(signal) {
+/** Joins with a short deadline, once all ranks have started: that may take longer. */
+async function join() {
+  const folder = process.env.TEST_FOLDER;
+  writeFileSync(`${folder}/started.${rank}`, '');
+  const started = () => readdirSync(folder).filter((name) => name.startsWith('started.')).length;
+  while (started() < Number(process.env.ONEFLOW_WORLD_SIZE)) await setTimeout(10);
   comm.init({timeout: 2});
+}
+
+/** Returns on rank 1 after all others have called it, which need nothing of rank 1 to go on. */
+const reachRank1 = () => comm.gather(flow.ones([1]), 1);
+
+async function busy(signal) {
+  await join();
   const x = ones(3);
   await attempt(() => comm.allReduce(x));
   if (rank === 1) flow.setOption('accel_hold', 1);
   const result = comm.allReduce(x);
-  comm.barrier();
+  reachRank1();
   if (rank === 1) process.kill(process.pid, signal);
   await attempt(() => result);
   await attempt(() => comm.allReduce(ones(3), {group: '0,2'}));
@@ -33,15 +47,15 @@ async function busy(signal) {
 
 const scenarios = {
   async killed() {
-    comm.barrier();
+    reachRank1();
     if (rank === 1) process.kill(process.pid, 'SIGKILL');
     await attempt(() => comm.allReduce(ones(3)));
     await attempt(() => comm.allReduceAsync(ones(3)));
-    await attempt(() => comm.allReduce(ones(3), {group: new comm.Group([0, 2])}));
+    await attempt(() => comm.allReduce(ones(3), {group: new comm.Group([0, 2, 3])}));
   },
   async stopped() {
-    comm.init({timeout: 2});
-    comm.barrier();
+    await join();
+    reachRank1();
     if (rank === 1) process.kill(process.pid, 'SIGSTOP');
     await attempt(() => comm.allReduce(ones(3)));
   },
@@ -110,7 +124,7 @@ const scenarios = {
     comm.finalize();
   },
   async many() {
-    const promises = Array.from({length: 3000}, (_, i) => comm.allReduceAsync(flow.full([100], i)));
+    const promises = Array.from({length: 3000}, (_, i) => comm.allReduceAsync(flow.full([100], i, {dtype: 'float32'})));
     await attempt(async () => (await Promise.all(promises)).every((x, i) => x.at(0).item() === 3 * i));
   },
 };

@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+from pathlib import Path
 
 import oneflow_py as flow
 
@@ -28,18 +29,32 @@ def ones(*shape):
     return flow.ones(shape, device=os.environ.get("TEST_DEVICE", "cpu"))
 
 
+def join():
+    """Joins with a short deadline, once all ranks have started: that may take longer."""
+    folder = Path(os.environ["TEST_FOLDER"])
+    (folder / f"started.{os.environ['ONEFLOW_RANK']}").touch()
+    while len(list(folder.glob("started.*"))) < int(os.environ["ONEFLOW_WORLD_SIZE"]):
+        time.sleep(0.01)
+    comm.init(timeout=2)
+
+
+def reach_rank_1():
+    """Returns on rank 1 after all others have called it, which need nothing of rank 1 to go on."""
+    comm.gather(flow.ones([1]), 1)
+
+
 def killed(rank):
-    comm.barrier()
+    reach_rank_1()
     if rank == 1:
         os.kill(os.getpid(), signal.SIGKILL)
     attempt(lambda: comm.all_reduce(ones(3)))
     attempt(lambda: comm.all_reduce(ones(3)))
-    attempt(lambda: comm.all_reduce(ones(3), group=comm.Group([0, 2])))
+    attempt(lambda: comm.all_reduce(ones(3), group=comm.Group([0, 2, 3])))
 
 
 def stopped(rank):
-    comm.init(timeout=2)
-    comm.barrier()
+    join()
+    reach_rank_1()
     if rank == 1:
         os.kill(os.getpid(), signal.SIGSTOP)
     attempt(lambda: comm.all_reduce(ones(3)))
@@ -89,13 +104,13 @@ def never(rank):
 
 def busy(rank, end):
     """Something happens to a rank while its device has work of a collective that all have submitted."""
-    comm.init(timeout=2)
+    join()
     x = ones(3)
     attempt(lambda: comm.all_reduce(x))
     if rank == 1:
         flow.set_option("accel_hold", 1)
     result = comm.all_reduce(x)
-    comm.barrier()
+    reach_rank_1()
     if rank == 1:
         end()
     attempt(lambda: result)
@@ -207,10 +222,10 @@ def unfinished(rank):
 
 def interrupted(rank):
     comm.barrier()
-    if rank == 0:
-        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-    else:
+    if rank == comm.world_size() - 1:
         time.sleep(1)
+    else:
+        threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
     attempt(lambda: comm.all_reduce(ones(3)))
     attempt(lambda: comm.all_reduce(ones(2)))
 

@@ -21,21 +21,32 @@ end
 
 def ones(*shape) = OneFlow.ones(shape, device: ENV.fetch("TEST_DEVICE", "cpu"))
 
+# Joins with a short deadline, once all ranks have started: that may take longer.
+def join
+  folder = ENV.fetch("TEST_FOLDER")
+  File.write("#{folder}/started.#{RANK}", "")
+  sleep 0.01 while Dir["#{folder}/started.*"].size < Integer(ENV.fetch("ONEFLOW_WORLD_SIZE"))
+  COMM.init(timeout: 2)
+end
+
+# Returns on rank 1 after all others have called it, which need nothing of rank 1 to go on.
+def reach_rank1 = COMM.gather(OneFlow.ones([1]), 1)
+
 # The scenarios.
 module Scenarios
   module_function
 
   def killed
-    COMM.barrier
+    reach_rank1
     Process.kill(:KILL, Process.pid) if RANK == 1
     attempt { COMM.all_reduce(ones(3)) }
     attempt { COMM.all_reduce_async(ones(3)).wait }
-    attempt { COMM.all_reduce(ones(3), group: COMM::Group.new([0, 2])) }
+    attempt { COMM.all_reduce(ones(3), group: COMM::Group.new([0, 2, 3])) }
   end
 
   def stopped
-    COMM.init(timeout: 2)
-    COMM.barrier
+    join
+    reach_rank1
     Process.kill(:STOP, Process.pid) if RANK == 1
     attempt { COMM.all_reduce(ones(3)) }
   end
@@ -67,12 +78,12 @@ module Scenarios
   def never = attempt { COMM.init(timeout: 2) }
 
   def busy(signal)
-    COMM.init(timeout: 2)
+    join
     x = ones(3)
     attempt { COMM.all_reduce(x) }
     OneFlow.set_option("accel_hold", 1) if RANK == 1
     result = COMM.all_reduce(x)
-    COMM.barrier
+    reach_rank1
     Process.kill(signal, Process.pid) if RANK == 1
     attempt { result }
     attempt { COMM.all_reduce(ones(3), group: "0,2") }
@@ -134,13 +145,13 @@ module Scenarios
 
   def interrupted
     COMM.barrier
-    if RANK.zero?
+    if RANK == COMM.world_size - 1
+      sleep 1
+    else
       Thread.new do
         sleep 0.3
         Process.kill(:INT, Process.pid)
       end
-    else
-      sleep 1
     end
     attempt { COMM.all_reduce(ones(3)) }
     attempt { COMM.all_reduce(ones(2)) }

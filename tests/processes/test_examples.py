@@ -2,29 +2,22 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 
 import pytest
 
-from tests.processes.jobs import DEADLINE, ROOT
+from tests.processes.jobs import BUILD, DEADLINE, INTERPRETERS, ROOT
 
 FOLDER = ROOT / "examples" / "parallel"
-PROGRAMS = {
-    "python": [sys.executable, str(FOLDER / "digits.py")],
-    "js": [shutil.which("node") or "node", str(FOLDER / "digits.js")],
-    "ruby": [shutil.which("ruby") or "ruby", f"-I{ROOT / 'bindings' / 'ruby' / 'lib'}", str(FOLDER / "digits.rb")],
-}
+NAMES = {"python": "digits.py", "js": "digits.js", "ruby": "digits.rb"}
+PROGRAMS = {language: [*INTERPRETERS[language], str(FOLDER / name)] for language, name in NAMES.items()}
 
 
 def _losses(arguments: Sequence[str]) -> list[float]:
     """Runs a job, and returns the losses of its epochs and the accuracy."""
     done = subprocess.run(
-        [str(ROOT / "build" / "lib" / "oneflow-run"), *arguments],
-        env={**os.environ, "NODE_PATH": str(ROOT / "build" / "node_modules")},
+        [str(BUILD / "lib" / "oneflow-run"), *arguments],
         capture_output=True,
         text=True,
         timeout=DEADLINE,

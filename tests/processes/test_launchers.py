@@ -26,7 +26,7 @@ def _run(variables: list[Mapping[str, str]], language: str = "python") -> list[s
     processes = [
         subprocess.Popen(
             command(language, "ranks"),
-            env={**clean, "NODE_PATH": os.environ.get("NODE_PATH", ""), **each},
+            env={**clean, **each},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -6,16 +6,14 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
-HERE = Path(__file__).parent
-BUILD = Path(os.environ.get("OF_BUILD", ROOT / "build"))
-# Enough for a busy machine.
-PATIENCE = 120
+from tests.processes.drivers import Drivers
+from tests.processes.jobs import BUILD, DEADLINE, HERE, LANGUAGES, ROOT, command
 
 
 @dataclass(frozen=True)
@@ -31,11 +29,6 @@ MPIS = [
     Mpi("openmpi", ("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"), "mpicc.openmpi"),
     Mpi("mpich", ("mpiexec.mpich",), "mpicc.mpich"),
 ]
-PROGRAMS = {
-    "python": [sys.executable, HERE / "collectives.py"],
-    "node": ["node", HERE / "collectives.js"],
-    "ruby": ["ruby", HERE / "collectives.rb"],
-}
 
 
 @pytest.fixture(scope="module", params=MPIS, ids=lambda each: each.name)
@@ -49,71 +42,45 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
     return found
 
 
-def environment(**added: str) -> dict[str, str]:
-    """Returns the environment of a program, without variables of other launchers."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("ONEFLOW_", "OMPI_", "PMI"))}
-    return kept | {"PYTHONPATH": str(BUILD / "python"), "RUBYLIB": str(ROOT / "bindings/ruby/lib")} | added
-
-
-def run(mpi: Mpi, size: int, *command: str | Path) -> str:
-    """Starts a program by the launcher of an MPI, and returns what it prints."""
+def launch(mpi: Mpi, size: int, command: Sequence[str | Path]) -> str:
+    """Starts ranks by the launcher of an MPI, and returns what they print."""
     done = subprocess.run(
         [*mpi.launcher, "-n", str(size), *command],
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
-        env=environment(),
+        timeout=DEADLINE,
+        # Without variables of other launchers.
+        env={name: value for name, value in os.environ.items() if not name.startswith(("ONEFLOW_", "OMPI_", "PMI"))},
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-def results(folder: Path, size: int, communicator: str) -> list[str]:
-    return [Path(folder, f"{rank}.{communicator}").read_text() for rank in range(size)]
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("size", [2, 3])
+def test_each_language(mpi: Mpi, size: int, language: str, tmp_path: Path) -> None:
+    drivers = Drivers(tmp_path, size)
+    launch(mpi, size, drivers.command(language))
+    drivers.check(mpi.name)
 
 
-@pytest.fixture(scope="module", params=[2, 3])
-def expected(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Returns what each rank gets over CommNet."""
-    size: int = request.param
-    folder, meeting = tmp_path_factory.mktemp("results"), tmp_path_factory.mktemp("meeting")
-    ranks = [
-        subprocess.Popen(
-            [*PROGRAMS["python"], folder],
-            env=environment(
-                ONEFLOW_RANK=str(rank),
-                ONEFLOW_WORLD_SIZE=str(size),
-                ONEFLOW_MEETING=f"file:{meeting}",
-                ONEFLOW_SECRET="of the test",
-            ),
-        )
-        for rank in range(size)
-    ]
-    assert [each.wait(PATIENCE) for each in ranks] == [0] * size
-    found = results(folder, size, "commnet")
-    assert all(each.endswith("they differ: True") for each in found)
-    return found
-
-
-@pytest.mark.parametrize("language", PROGRAMS)
-def test_each_language_gets_the_bits_of_commnet(mpi: Mpi, expected: list[str], language: str, tmp_path: Path) -> None:
-    run(mpi, len(expected), *PROGRAMS[language], tmp_path)
-    assert results(tmp_path, len(expected), mpi.name) == expected
+def test_ranks_stay_in_step(mpi: Mpi, tmp_path: Path) -> None:
+    launch(mpi, 3, command("python", "in_step", str(tmp_path)))
 
 
 def test_the_code_of_the_c_library_stays_as_it_is(mpi: Mpi) -> None:
     """UCX, over which an MPI may send, replaces instructions and moves the heap under threads that allocate memory."""
-    assert run(mpi, 2, sys.executable, HERE / "code_of_libc.py") == "changed: []\n"
+    assert launch(mpi, 2, command("python", "code_of_libc")) == "changed: []\n"
 
 
 def test_webassembly_still_finds_what_is_out_of_bounds(mpi: Mpi) -> None:
     """V8 finds it by a signal, which UCX takes unless it is told not to."""
-    assert run(mpi, 2, "node", HERE / "out_of_bounds.js") == "RuntimeError: memory access out of bounds\n"
+    assert launch(mpi, 2, command("js", "out_of_bounds")) == "RuntimeError: memory access out of bounds\n"
 
 
 def test_a_rank_is_told_who_does_not_take_part_and_who_has_left(mpi: Mpi, tmp_path: Path) -> None:
-    printed = run(mpi, 2, sys.executable, HERE / "departures.py", tmp_path).splitlines()
+    printed = launch(mpi, 2, command("python", "departures", str(tmp_path))).splitlines()
     assert printed == [
         "comm.all_reduce: rank 1 has not taken part within 2 seconds",
         "comm.all_reduce: rank 1 is lost: it has left the job",
@@ -133,7 +100,7 @@ def program(mpi: Mpi, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("level", ["single", "funneled", "multiple"])
 def test_the_program_may_initialize_and_finalize_mpi_itself(mpi: Mpi, program: Path, level: str) -> None:
-    lines = sorted(run(mpi, 2, program, level).splitlines())
+    lines = sorted(launch(mpi, 2, [program, level]).splitlines())
     sums, elsewhere, finalized = lines[-4:], lines[:2], lines[2:4]
     assert sums == [f"{mpi.name} 1 of 2: 3"] * 4
     if level == "multiple":
@@ -147,7 +114,7 @@ def test_a_launcher_of_another_mpi_is_an_error(mpi: Mpi) -> None:
     other = next(each for each in MPIS if each is not mpi)
     program = f"import oneflow_py as flow; flow.comm.init(communicator='{other.name}', timeout=5)"
     with pytest.raises(AssertionError, match="it must be started by the launcher of the MPI that it loads"):
-        run(mpi, 2, sys.executable, "-c", program)
+        launch(mpi, 2, [sys.executable, "-c", program])
 
 
 def test_a_missing_library_is_named(mpi: Mpi, tmp_path: Path) -> None:
@@ -157,5 +124,5 @@ def test_a_missing_library_is_named(mpi: Mpi, tmp_path: Path) -> None:
     copy.write_bytes(source.replace(b"libmpi.so.", b"libmpi.no.").replace(b"libmpich.so.", b"libmpich.no."))
     program = f"import oneflow_py as flow; flow.comm.init(communicator='{copy}')"
     with pytest.raises(AssertionError, match=f"the communicator '{mpi.name}' cannot be loaded: libmpi.no.") as found:
-        run(mpi, 2, sys.executable, "-c", program)
+        launch(mpi, 2, [sys.executable, "-c", program])
     assert "comm.init" in str(found.value)

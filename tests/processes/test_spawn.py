@@ -14,11 +14,9 @@ from typing import Any
 import pytest
 
 from tests.launch.conftest import Launcher, launcher, restore_signals, wait_until  # noqa: F401
-from tests.processes.jobs import DEADLINE, ROOT, command
+from tests.processes.jobs import DEADLINE, LANGUAGES, command
 
-LANGUAGES = ("python", "js", "ruby")
 ALL = pytest.mark.parametrize("language", LANGUAGES)
-VARIABLES = {"NODE_PATH": str(ROOT / "build" / "node_modules")}
 
 
 @cache
@@ -30,7 +28,7 @@ def _run(language: str) -> tuple[list[str], list[str], dict[str, list[Any]]]:
         capture_output=True,
         text=True,
         timeout=DEADLINE,
-        env={**inherited, **VARIABLES},
+        env=inherited,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -161,7 +159,7 @@ def test_ranks_end_with_their_caller(launcher: Launcher, language: str, number: 
         command(language, "spawn", "waits"),
         stdout=subprocess.PIPE,
         text=True,
-        env={**launcher.environment, **VARIABLES},
+        env=launcher.environment,
         preexec_fn=restore_signals,
     ) as process:
         assert process.stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import shutil
 import signal
@@ -26,6 +27,7 @@ ROOT = Path(__file__).parents[2]
 BUILD = Path(flow.__file__).parents[2]
 PAYLOAD = BUILD / "payload"
 VERSION = (ROOT / "VERSION").read_text().strip()
+LIMITS = json.loads((ROOT / "tests" / "limits.json").read_text())
 DEVICES = sorted(path.name for path in (PAYLOAD / "devices").iterdir())
 
 PROGRAM = """
@@ -150,7 +152,7 @@ def test_contents(dist: Path) -> None:
         for program in ("oneflow-probe", "oneflow-run"):
             entry = ZipFile(wheel).getinfo(f"oneflow_py/lib/{program}")
             assert stat.S_IMODE(entry.external_attr >> 16) == 0o755
-        assert wheel.stat().st_size <= 7_000_000
+        assert wheel.stat().st_size <= LIMITS["package_bytes"]
 
 
 def test_a_plugin_is_one_file_beside_the_runtime(dist: Path) -> None:

@@ -5,18 +5,15 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.launch.conftest import BUILD, wait_until
-from tests.processes.cases import cases
+from tests.processes.drivers import Drivers
 from tests.processes.jobs import Job, command, run
-from tests.processes.test_collectives import check, written
 
-HERE = Path(__file__).parent
 # Ranks 0 and 1 are on the left.
 SIDES = (0, 0, 1)
 ADDRESSES = ("10.77.0.1", "10.77.0.2")
@@ -68,15 +65,15 @@ def link() -> Iterator[Link]:
 @pytest.mark.parametrize("loss", [0.01, 0.03])
 def test_results_are_the_same_bits(link: Link, loss: float, tmp_path: Path) -> None:
     link.set(f"{loss} 20000")
-    given = list(cases(len(SIDES)))
-    driver = command("python", "driver", written(given, tmp_path))
-    check(run([link.at(rank, driver) for rank in range(len(SIDES))], MEETING), given)
+    drivers = Drivers(tmp_path, len(SIDES))
+    run([link.at(rank, drivers.command("python")) for rank in range(len(SIDES))], MEETING)
+    drivers.check()
 
 
 @pytest.mark.parametrize("sizes", ["small", "large"])
 def test_a_cut_link_is_told(link: Link, sizes: str, tmp_path: Path) -> None:
     link.set("0 1000")
-    program = [sys.executable, str(HERE / "cut.py"), str(tmp_path), sizes]
+    program = command("python", "long/cut", str(tmp_path), sizes)
     with Job([link.at(rank, program) for rank in range(len(SIDES))], MEETING) as job:
         wait_until(lambda: len(list(tmp_path.iterdir())) == len(SIDES))
         link.set("cut")

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.launch.conftest import BUILD
-from tests.processes.jobs import ROOT, command
+from tests.processes.drivers import Drivers
+from tests.processes.jobs import LANGUAGES, command
 from tests.processes.long.slurm import NoSlurm, Slurm
-from tests.processes.test_mpi import PROGRAMS, results
 
 SIZE = 3
-VARIABLES = {"PYTHONPATH": str(BUILD / "python"), "RUBYLIB": str(ROOT / "bindings/ruby/lib")}
 
 
 @pytest.fixture(scope="module")
@@ -28,31 +26,24 @@ def slurm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
         pytest.skip(str(reason))
 
 
-def _run(slurm: Slurm, *arguments: str | Path, **variables: str) -> str:
-    done = slurm.call("srun", "-n", str(SIZE), *arguments, **VARIABLES, **variables)
+def _run(slurm: Slurm, *arguments: str, **variables: str) -> str:
+    done = slurm.call("srun", "-n", str(SIZE), *arguments, **variables)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-@pytest.fixture(scope="module")
-def expected(slurm: Slurm, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """Returns what each rank gets if oneflow-run starts the job."""
-    folder = tmp_path_factory.mktemp("results")
-    done = slurm.launcher.run("-n", str(SIZE), *map(str, PROGRAMS["python"]), str(folder), **VARIABLES)
-    assert done.returncode == 0, done.stderr
-    return results(folder, SIZE, "commnet")
-
-
-@pytest.mark.parametrize("language", PROGRAMS)
-def test_each_language(slurm: Slurm, expected: list[str], language: str, tmp_path: Path) -> None:
-    _run(slurm, *PROGRAMS[language], tmp_path)
-    assert results(tmp_path, SIZE, "commnet") == expected
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_each_language(slurm: Slurm, language: str, tmp_path: Path) -> None:
+    drivers = Drivers(tmp_path, SIZE)
+    _run(slurm, *drivers.command(language))
+    drivers.check()
 
 
 @pytest.mark.parametrize(("plugin", "communicator"), [("pmi2", "mpich"), ("pmix", "openmpi")])
-def test_mpi(slurm: Slurm, expected: list[str], plugin: str, communicator: str, tmp_path: Path) -> None:
-    _run(slurm, f"--mpi={plugin}", *PROGRAMS["python"], tmp_path, ONEFLOW_COMMUNICATOR=communicator)
-    assert results(tmp_path, SIZE, communicator) == expected
+def test_mpi(slurm: Slurm, plugin: str, communicator: str, tmp_path: Path) -> None:
+    drivers = Drivers(tmp_path, SIZE)
+    _run(slurm, f"--mpi={plugin}", *drivers.command("python"), ONEFLOW_COMMUNICATOR=communicator)
+    drivers.check(communicator)
 
 
 @pytest.mark.parametrize(("plugin", "communicator"), [("none", "commnet"), ("pmi2", "mpich"), ("pmix", "commnet")])
@@ -64,13 +55,13 @@ def test_what_the_ranks_know(slurm: Slurm, plugin: str, communicator: str) -> No
 def test_steps_of_one_allocation(slurm: Slurm) -> None:
     """Two steps at a time meet in different places."""
     step = f"srun --overlap -n 2 {' '.join(command('python', 'ranks'))}"
-    done = slurm.call("salloc", "-n", "2", "sh", "-c", f"{step} & {step}; wait", **VARIABLES)
+    done = slurm.call("salloc", "-n", "2", "sh", "-c", f"{step} & {step}; wait")
     assert sorted(done.stdout.splitlines()) == [f"{rank} 2 {rank} 2 commnet 2.0" for rank in (0, 0, 1, 1)], done.stderr
 
 
 def test_a_rank_that_fails_ends_the_job(slurm: Slurm) -> None:
     program = "import oneflow_py as flow; r = flow.comm.rank(); flow.comm.barrier(); r == 1 and exit(3)"
     again = f"{program}; flow.comm.barrier()"
-    done = slurm.call("srun", "-n", str(SIZE), *command("python", "ranks")[:1], "-c", again, **VARIABLES)
+    done = slurm.call("srun", "-n", str(SIZE), *command("python", "ranks")[:1], "-c", again)
     assert done.returncode != 0
     assert "rank 1" in done.stderr

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-from pathlib import Path
-
 import pytest
 
-from tests.processes.jobs import ROOT, Job
+from tests.processes.jobs import Job, command
 
-HERE = Path(__file__).parent
-COMMANDS = {
-    "python": [sys.executable, str(HERE / "stress.py")],
-    "ruby": [shutil.which("ruby") or "ruby", f"-I{ROOT / 'bindings' / 'ruby' / 'lib'}", str(HERE / "stress.rb")],
-    "js": [shutil.which("node") or "node", str(HERE / "stress.mjs")],
-}
 SCENARIOS = {
     "python": ["raised_interrupts", "quiet_interrupts", "forks", "many", "several_threads", "leaves", "ends"],
     "ruby": ["raised_interrupts", "quiet_interrupts", "forks", "leaves", "ends"],
@@ -27,7 +17,7 @@ SCENARIOS = {
     ("language", "scenario"), [(language, each) for language, names in SCENARIOS.items() for each in names]
 )
 def test_ranks_live_through(language: str, scenario: str) -> None:
-    with Job([[*COMMANDS[language], scenario]] * 3) as job:
+    with Job([command(language, "long/stress", scenario)] * 3) as job:
         ranks = job.wait()
     for rank, each in enumerate(ranks):
         assert (each.status, each.errors) == (0, ""), f"rank {rank}: status {each.status}\n{each.errors}"

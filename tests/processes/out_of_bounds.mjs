@@ -1,8 +1,8 @@
-'use strict';
+// Joins a job, then lets WebAssembly read beyond its memory.
 
-/** Joins a job, then lets WebAssembly read beyond its memory. */
+import {createRequire} from 'node:module';
 
-const flow = require('../../bindings/js');
+const flow = createRequire(import.meta.url)('oneflow-js'); // found by NODE_PATH
 
 // (module (memory 1) (func (export "read") (param i32) (result i32) (i32.load (local.get 0))))
 const MODULE = '0061736d0100000001060160017f017f030201000503010001070801047265616400000a0901070020002802000b';
