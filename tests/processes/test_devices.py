@@ -43,7 +43,10 @@ def test_a_tensor_of_the_host_among_those_of_devices() -> None:
 
 @pytest.mark.parametrize(
     ("fault", "why"),
-    [("no_communicator", "the links were told to be missing"), ("shared_devices", "there are fewer devices than ranks")],
+    [
+        ("no_communicator", "the links were told to be missing"),
+        ("shared_devices", "there are fewer devices than ranks"),
+    ],
 )
 def test_why_tensors_go_through_the_host(fault: str, why: str) -> None:
     """It is counted, and an error where fallbacks are."""
