@@ -396,6 +396,7 @@ TEST_F(Ucx, IsUsedOnlyWhereItIsNamed) {
 }
 
 TEST_F(Ucx, LeavesTheProcessAsItIs) {
+  unsetenv("UCX_MEM_EVENTS");
   struct sigaction before, after;
   sigaction(SIGSEGV, nullptr, &before);
   const EndpointHandle own = make_ucx("own");

@@ -36,17 +36,25 @@ Name ExportCall::tensor(const of_graph_argument& given, DType dtype) const {
     case OF_VALUE_TENSOR:
       return exporter_.cast(exporter_.value(given.as.values[0]),
                             static_cast<DType>(exporter_.type(given.as.values[0]).dtype), dtype);
-    case OF_VALUE_INT: {
-      const of_graph_integer& value = given.as.integers[0];
-      if (is_constant(value)) return exporter_.number(dtype, static_cast<double>(value.constant));
-      return exporter_.cast(exporter_.scalar(value), int64, dtype);
-    }
-    case OF_VALUE_BOOL:
-      return exporter_.number(dtype, given.as.boolean);
-    case OF_VALUE_UINT:
-      return exporter_.number(dtype, static_cast<double>(given.as.natural));
+    case OF_VALUE_INT:
+      if (const of_graph_integer& value = given.as.integers[0]; !is_constant(value))
+        return exporter_.cast(exporter_.scalar(value), int64, dtype);
+      [[fallthrough]];
     default:
-      return exporter_.number(dtype, given.as.real);
+      return exporter_.number(dtype, scalar(given));
+  }
+}
+
+Number ExportCall::scalar(const of_graph_argument& given) {
+  switch (given.kind) {
+    case OF_VALUE_INT:
+      return known(given.as.integers[0], "a number");
+    case OF_VALUE_BOOL:
+      return static_cast<bool>(given.as.boolean);
+    case OF_VALUE_UINT:
+      return given.as.natural;
+    default:
+      return given.as.real;
   }
 }
 

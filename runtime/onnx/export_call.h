@@ -42,6 +42,7 @@ class ExportCall {
   int64_t integer(std::string_view name) const;
   std::vector<int64_t> integers(std::string_view name) const;
   Integers expressions(std::string_view name) const;
+  Number scalar(std::string_view name) const { return scalar(argument(name)); }
   double number(std::string_view name) const;
   bool flag(std::string_view name) const;
   std::string_view text(std::string_view name) const;
@@ -58,6 +59,8 @@ class ExportCall {
   }
 
  private:
+  static Number scalar(const of_graph_argument& given);
+
   Exporter& exporter_;
   const of_graph_call& call_;
   of_op_info info_{};

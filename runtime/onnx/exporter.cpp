@@ -172,10 +172,23 @@ Name Exporter::constant(const Tensor& tensor) {
   return found->second;
 }
 
-Name Exporter::number(DType dtype, double value) {
-  const std::vector<int64_t> scalar;
-  return constant(full(scalar, value, float64).to(dtype));
+Tensor element_of(const Number& value, DType dtype) {
+  const auto own = [&] {
+    switch (value.value().kind) {
+      case OF_VALUE_INT:
+        return int64;
+      case OF_VALUE_UINT:
+        return uint64;
+      case OF_VALUE_BOOL:
+        return bool_;
+      default:
+        return float64;
+    }
+  };
+  return full(std::vector<int64_t>(), value, own()).to(dtype);
 }
+
+Name Exporter::number(DType dtype, const Number& value) { return constant(element_of(value, dtype)); }
 
 Name Exporter::integer(int64_t value) { return constant(Tensor::copy_of(std::vector<int64_t>{value}, {})); }
 

@@ -70,7 +70,7 @@ class Exporter {
 
   Name constant(const Tensor& tensor);
   // A scalar.
-  Name number(DType dtype, double value);
+  Name number(DType dtype, const Number& value);
   Name integer(int64_t value);
   // A list of int64.
   Name integers(const std::vector<int64_t>& values);
@@ -131,6 +131,9 @@ class Exporter {
 std::string key_of(const of_graph_integer& value);
 // Returns the bytes of a contiguous tensor, which it keeps.
 std::string_view elements_of(const Tensor& tensor);
+// Returns a number as a tensor without dimensions: the number itself, if the dtype has it.
+Tensor element_of(const Number& value, DType dtype);
+
 inline bool is_constant(const of_graph_integer& value) { return value.term_count == 0; }
 
 }  // namespace oneflow::onnx

@@ -26,6 +26,12 @@ const Expression& expression_of(const ExportCall& call) {
   return *found;
 }
 
+// Returns whether float64 has an integer, and all that are nearer to 0.
+bool is_double(int64_t value) {
+  constexpr int64_t kLargest = int64_t{1} << 53;
+  return -kLargest <= value && value <= kLargest;
+}
+
 // Returns the branch that the arguments of a call select.
 const Branch& branch_of(const ExportCall& call, const Expression& expression) {
   if (expression.match < 0) return expression.branches[0];
@@ -206,7 +212,8 @@ class Writer {
       case OF_VALUE_BOOL:
         return {{}, false, given.as.boolean};
       case OF_VALUE_INT:
-        if (is_constant(given.as.integers[0])) return {{}, false, static_cast<double>(given.as.integers[0].constant)};
+        if (const of_graph_integer& value = given.as.integers[0]; is_constant(value) && is_double(value.constant))
+          return {{}, false, static_cast<double>(value.constant)};
         return {call_.tensor(given, held())};
       default:
         return {call_.tensor(given, held())};

@@ -137,6 +137,25 @@ def test_expressions_are_written_as_nodes(tmp_path: Path) -> None:
     assert set(operators(tmp_path / "model.onnx")) == {"Mul", "Add"}
 
 
+def test_large_integers_are_exact(tmp_path: Path) -> None:
+    """They are beyond those that float64 has."""
+    large, largest = 2**60 + 1, 2**63 - 1
+
+    def forward(x: flow.Tensor) -> Any:
+        rows = flow.arange(largest - 3, largest, 2), flow.full([2], large), flow.full_like(x, -large)
+        return flow.cat([*rows, flow.add(x, large), flow.where(x > 0, x, largest), flow.clamp(x, large, largest)])
+
+    x = flow.tensor([2, -large])
+    graph = flow.graph.capture(forward, x)
+    flow.onnx.save(graph, tmp_path / "model.onnx")
+    (found,) = run(tmp_path / "model.onnx", {"x": x})
+    assert found.tolist() == [
+        *(largest - 3, largest - 1, large, large, -large, -large),
+        *(large + 2, 0, 2, largest, large, large),
+    ]
+    assert found.tolist() == graph(x).tolist()
+
+
 def test_states_are_outputs(tmp_path: Path) -> None:
     mean, variance = flow.zeros(3), flow.ones(3)
     graph = flow.graph.capture(

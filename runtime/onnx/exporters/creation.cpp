@@ -8,8 +8,8 @@ namespace oneflow::onnx {
 
 namespace {
 
-Name filled(const ExportCall& call, double value) {
-  const Tensor element = full(std::vector<int64_t>{1}, value, float64).to(call.result_dtype());
+Name filled(const ExportCall& call, const Number& value) {
+  const Tensor element = reshape(element_of(value, call.result_dtype()), {1});
   return call.out().add("ConstantOfShape", {call.out().integers(call.result_sizes())}, {{"value", element}});
 }
 
@@ -21,7 +21,7 @@ std::vector<Name> numbers_of(const ExportCall& call) {
   if (value.kind == OF_VALUE_INT && !is_constant(value.as.integers[0]))
     return {call.out().add("Expand",
                            {call.tensor("fill_value", call.result_dtype()), call.out().integers(call.result_sizes())})};
-  return {filled(call, call.number("fill_value"))};
+  return {filled(call, call.scalar("fill_value"))};
 }
 
 // The range is one of integers or of float64, in which no bound is rounded.
