@@ -1,7 +1,8 @@
 #include "parallel/processes/device_peers.h"
 
+#include <algorithm>
+#include <cstdlib>
 #include <memory>
-#include <sstream>
 
 #include "device/device.h"
 #include "parallel/processes/assignment.h"
@@ -13,6 +14,13 @@ namespace {
 
 // The operations that ask. No other rank has this lane, as questions and answers are of none.
 constexpr uint64_t kLane = 0;
+
+// Removes the first line of a text, and returns it.
+std::string take_line(std::string_view* text) {
+  const std::string line(text->substr(0, text->find('\n')));
+  text->remove_prefix(std::min(text->size(), line.size() + 1));
+  return line;
+}
 
 }  // namespace
 
@@ -26,7 +34,7 @@ DevicePeers::Links DevicePeers::own_links(const std::string& type) const {
     const char* const version = hooks ? hooks->version() : nullptr;
     own.version = version ? version : "";
     if (!version) own.why_none = hooks ? device_error() : "its plugin has no communicator";
-    for (int32_t i = 0; version && i < static_cast<int32_t>(device_count(first.type)); ++i) {
+    for (int16_t i = 0; version && i < static_cast<int16_t>(device_count(first.type)); ++i) {
       uint64_t identity = 0;
       if (hooks->identify({first.type, i}, &identity) == OF_OK) own.devices.push_back(identity);
     }
@@ -90,12 +98,10 @@ void DevicePeers::ask(uint32_t rank, const std::string& type) {
 void DevicePeers::take(const Message& message) {
   const std::string text(message.text());
   if (message.envelope.kind == MessageKind::kAsk) return asked_.emplace_back(message.rank, text), void();
-  std::istringstream answer(text);
-  std::string type;
-  Links links;
-  std::getline(answer, type);
-  std::getline(answer, links.version);
-  for (uint64_t device = 0; answer >> device;) links.devices.push_back(device);
+  std::string_view rest = text;
+  const std::string type = take_line(&rest);
+  Links links{.version = take_line(&rest)};
+  while (!rest.empty()) links.devices.push_back(std::strtoull(take_line(&rest).c_str(), nullptr, 10));
   links_[{message.rank, type}] = std::move(links);
 }
 
@@ -104,7 +110,7 @@ bool DevicePeers::answer() {
   for (const auto& [rank, type] : std::exchange(asked_, {})) {
     const Links own = own_links(type);
     std::string text = type + '\n' + own.version + '\n';
-    for (const uint64_t each : own.devices) text += std::to_string(each) + ' ';
+    for (const uint64_t each : own.devices) text += std::to_string(each) + '\n';
     engine_.try_post(rank, {0, 0, 0, MessageKind::kAnswer, 0, text.size()}, text.data(), text.size());
   }
   return true;

@@ -37,9 +37,9 @@ class DevicePeers {
  private:
   // What a rank has for a type of devices.
   struct Links {
-    std::string version;            // of the communicator; "": none
-    std::string why_none;           // then
-    std::vector<uint64_t> devices;  // their identities
+    std::string version;                 // of the communicator; "": none
+    std::string why_none = {};           // then
+    std::vector<uint64_t> devices = {};  // their identities
   };
 
   Links own_links(const std::string& type) const;

@@ -419,14 +419,21 @@ void Engine::check_not_lost(uint32_t rank) const {
 
 // ---------------------------------------------------------------- messages
 
+// Throws what the communicator says of a call that is about a rank.
+void Engine::check_peer(uint32_t rank, of_status status) const {
+  if (status == OF_OK) return;
+  const std::string text = device_error();
+  check_not_lost(rank);
+  fail(status, "rank %u: %s", rank, text.c_str());
+}
+
 void Engine::post(uint32_t rank, const Envelope& envelope, const void* data, size_t size) {
   Other& other = others_[rank];
   check_not_lost(rank);
   if (draft_.size() < sizeof envelope + size) draft_.resize(sizeof envelope + size);
   std::memcpy(draft_.data(), &envelope, sizeof envelope);
   if (size > 0) std::memcpy(draft_.data() + sizeof envelope, data, size);
-  if (const of_status status = table_.post(self_, rank, draft_.data(), sizeof envelope + size))
-    fail(status, "rank %u: %s", rank, device_error());
+  check_peer(rank, table_.post(self_, rank, draft_.data(), sizeof envelope + size));
   if (envelope.kind == MessageKind::kData) other.unacknowledged += size;
 }
 
@@ -445,11 +452,11 @@ bool Engine::prefers_message(uint32_t rank, size_t size) const {
 }
 
 void Engine::offer(Transfer& transfer, const void* data, size_t size, of_communicator_key* key) {
-  check(table_.offer(self_, transfer.rank, data, size, &transfer, key));
+  check_peer(transfer.rank, table_.offer(self_, transfer.rank, data, size, &transfer, key));
 }
 
 void Engine::fetch(Transfer& transfer, const of_communicator_key& key, void* data, size_t size) {
-  check(table_.fetch(self_, transfer.rank, &key, data, size, &transfer));
+  check_peer(transfer.rank, table_.fetch(self_, transfer.rank, &key, data, size, &transfer));
 }
 
 void Engine::note_taken(const Message& message) {

@@ -128,6 +128,7 @@ class Engine {
   bool may_sleep() const { return has_descriptor() && looked_at_.empty(); }
   bool is_bound_to_thread() const { return only_thread_ != std::thread::id(); }
   void check_thread() const;
+  void check_peer(uint32_t rank, of_status status) const;
   void wait_until_done(Operation& operation);
   void run_thread();
   void wake();
