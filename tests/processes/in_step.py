@@ -23,6 +23,11 @@ complex_numbers = flow.tensor([1 + 2j, 3j * rank])
 assert comm.all_reduce(complex_numbers).tolist() == [size + 2j * size, 3j * sum(range(size))]
 assert comm.all_gather(complex_numbers)[2 * rank].item() == 1 + 2j
 
+# Tensors that are sent in several parts.
+large = flow.arange(1_000_003)
+assert comm.all_reduce(large + rank).equal(large * size + sum(range(size)))
+assert comm.all_gather(large * rank).equal(flow.cat([large * other for other in range(size)]))
+
 # Many are under way.
 works = [comm.all_reduce_async(flow.full([1000], rank + i)) for i in range(1000)]
 sums = [work.wait()[-1].item() for work in works]
