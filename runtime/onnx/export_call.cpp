@@ -41,14 +41,14 @@ Name ExportCall::tensor(const of_graph_argument& given, DType dtype) const {
         return exporter_.cast(exporter_.scalar(value), int64, dtype);
       [[fallthrough]];
     default:
-      return exporter_.number(dtype, scalar(given));
+      return exporter_.number(dtype, scalar(given, "a number"));
   }
 }
 
-Number ExportCall::scalar(const of_graph_argument& given) {
+Number ExportCall::scalar(const of_graph_argument& given, std::string_view what) {
   switch (given.kind) {
     case OF_VALUE_INT:
-      return known(given.as.integers[0], "a number");
+      return known(given.as.integers[0], what);
     case OF_VALUE_BOOL:
       return static_cast<bool>(given.as.boolean);
     case OF_VALUE_UINT:
@@ -77,19 +77,7 @@ Integers ExportCall::expressions(std::string_view name) const {
   return {given.as.integers, static_cast<size_t>(given.count)};
 }
 
-double ExportCall::number(std::string_view name) const {
-  const of_graph_argument& given = argument(name);
-  switch (given.kind) {
-    case OF_VALUE_INT:
-      return static_cast<double>(integer(name));
-    case OF_VALUE_BOOL:
-      return given.as.boolean;
-    case OF_VALUE_UINT:
-      return static_cast<double>(given.as.natural);
-    default:
-      return given.as.real;
-  }
-}
+double ExportCall::number(std::string_view name) const { return element_of(scalar(name), float64).item<double>(); }
 
 bool ExportCall::flag(std::string_view name) const { return argument(name).as.boolean; }
 

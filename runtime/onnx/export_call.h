@@ -42,7 +42,7 @@ class ExportCall {
   int64_t integer(std::string_view name) const;
   std::vector<int64_t> integers(std::string_view name) const;
   Integers expressions(std::string_view name) const;
-  Number scalar(std::string_view name) const { return scalar(argument(name)); }
+  Number scalar(std::string_view name) const { return scalar(argument(name), name); }
   double number(std::string_view name) const;
   bool flag(std::string_view name) const;
   std::string_view text(std::string_view name) const;
@@ -59,7 +59,7 @@ class ExportCall {
   }
 
  private:
-  static Number scalar(const of_graph_argument& given);
+  static Number scalar(const of_graph_argument& given, std::string_view what);
 
   Exporter& exporter_;
   const of_graph_call& call_;

@@ -56,8 +56,8 @@ std::string DevicePeers::why_not(const Group& group, of_device device) {
   std::string why = own.why_none;
   if (!own.version.empty()) {
     const auto links = std::make_shared<std::vector<Links>>();
-    const auto run = [this, links, type, ranks = group.ranks()](Operation& operation) -> Task {
-      return collect(operation, ranks, type, *links);
+    const auto run = [this, links, type, own, ranks = group.ranks()](Operation& operation) -> Task {
+      return collect(operation, ranks, type, own, *links);
     };
     const auto operation =
         Ref<Operation>::adopt(new Operation(engine_, Group::of({engine_.rank()}), kLane, Described("comm.ask"), run));
@@ -77,17 +77,16 @@ std::string DevicePeers::why_not(const Group& group, of_device device) {
   return found_[key] = why;
 }
 
-Task DevicePeers::collect(Operation& operation, std::vector<uint32_t> ranks, std::string type,
+Task DevicePeers::collect(Operation& operation, std::vector<uint32_t> ranks, std::string type, Links own,
                           std::vector<Links>& links) {
+  links_[{engine_.rank(), type}] = std::move(own);
   for (const uint32_t rank : ranks)
-    if (rank != engine_.rank() && !links_.contains({rank, type})) ask(rank, type);
+    if (!links_.contains({rank, type})) ask(rank, type);
   for (const uint32_t rank : ranks) {
-    if (rank != engine_.rank()) {
-      const std::vector<uint32_t> awaited(1, rank);
-      const Operation::Condition is_known = [&] { return links_.contains({rank, type}); };
-      co_await operation.until(awaited, is_known);
-    }
-    links.push_back(rank == engine_.rank() ? own_links(type) : links_[{rank, type}]);
+    const std::vector<uint32_t> awaited(1, rank);
+    const Operation::Condition is_known = [&] { return links_.contains({rank, type}); };
+    co_await operation.until(awaited, is_known);
+    links.push_back(links_[{rank, type}]);
   }
 }
 

@@ -44,15 +44,16 @@ class DevicePeers {
 
   Links own_links(const std::string& type) const;
   void ask(uint32_t rank, const std::string& type);
-  // Asks ranks for theirs, in the order of the ranks.
-  Task collect(Operation& operation, std::vector<uint32_t> ranks, std::string type, std::vector<Links>& links);
+  // Asks ranks for theirs, and adds those of all to `links`, in the order of the ranks.
+  Task collect(Operation& operation, std::vector<uint32_t> ranks, std::string type, Links own,
+               std::vector<Links>& links);
 
   Engine& engine_;
   std::mutex mutex_;  // guards found_
   std::map<std::pair<const Group*, int32_t>, std::string> found_;
 
   // Of the worker.
-  std::map<std::pair<uint32_t, std::string>, Links> links_;  // of others, by rank and type
+  std::map<std::pair<uint32_t, std::string>, Links> links_;  // by rank and type
   std::vector<std::pair<uint32_t, std::string>> asked_;      // by others, likewise
 };
 
